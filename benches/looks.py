@@ -14,7 +14,7 @@ from typing import Final
 
 from zerolap import _core
 from zerolap.judge import LOOKS, Q, share_of_look
-from zerolap.judge.verdict_rule import Change, look
+from zerolap.judge.verdict_rule import Look, moderated_change
 from zerolap.records import METRICS
 
 CPU: Final = METRICS["cpu_ns_per_op"]
@@ -55,15 +55,11 @@ def looked_at(cases: list[list[float]], part: Callable[[int], float]) -> Ended:
     for starts in LOOKS:
         seen = [_core.sample_variance(ratios[:starts]) for ratios in cases]
         prior = _core.fit_prior([variance for variance in seen if variance is not None])
-        change_at = partial(_change_at, cases[0][:starts], prior)
-        word, change = look(CPU, change_at, part(starts), MIN_EFFECT, Q)
+        change_at = partial(moderated_change, cases[0][:starts], prior, RESOLUTION)
+        word, change = Look(CPU, change_at, part(starts), MIN_EFFECT, Q).judged()
         if word == "same" or (word != "unsure" and change.p * CASES * METRICS_OF_A_CASE <= Q):
             return Ended(starts, decided=True)
     return Ended(LOOKS[-1], decided=False)
-
-
-def _change_at(ratios: list[float], prior: tuple[float, float] | None, confidence: float) -> Change:
-    return Change.of(_core.moderated_change(ratios, prior, RESOLUTION, confidence))
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from zerolap.explain import (
     supposition,
     with_argument_checks,
 )
-from zerolap.host import TracingObstacle
+from zerolap.host import Obstacle
 from zerolap.lab import Lab, checked_arguments, checked_opportunities
 from zerolap.opportunities import counted_version
 from zerolap.records import (
@@ -513,7 +513,7 @@ def test_what_this_machine_lacks_is_stated_with_what_helps(
 ) -> None:
     with pytest.raises(EnvironmentMissing, match="is not on this machine"):
         look(counted)
-    obstacle = TracingObstacle("bpftrace is not installed", "apt-get install bpftrace")
+    obstacle = Obstacle("bpftrace is not installed", "apt-get install bpftrace")
     monkeypatch.setattr(checked_arguments, "probing_obstacle", lambda: obstacle)
     with pytest.raises(EnvironmentMissing, match="bpftrace is not installed") as fault:
         look(counted)

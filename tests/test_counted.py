@@ -31,7 +31,7 @@ from zerolap.records import (
     Windows,
     now,
 )
-from zerolap.server import running_server as running, start
+from zerolap.server import Launch, running_server as running, start
 from zerolap.server.connection import CommandConnection
 
 QUICK = 0.1
@@ -190,8 +190,7 @@ def facts_of_a_pinned_server(program: Path, directory: Path, seed: int) -> tuple
             {},
             directory,
             log=directory.with_suffix(".log"),
-            environment=page.environment(library),
-            read_only=[library],
+            launched=Launch(environment=page.environment(library), read_only=[library]),
         ) as server,
     ):
         seconds = server.command("TIME")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from waiting import wait_until
 
 from zerolap.build import Program
 from zerolap.engines import EmulatedTrial, emulator
-from zerolap.engines.emulated_fork import GuestPrograms, emulated_fork
+from zerolap.engines.emulated_fork import emulated_fork
 from zerolap.engines.emulator import EmulatedMachine, emulate
 from zerolap.errors import EnvironmentMissing, Interrupted, TrialFailed
 from zerolap.sandbox import Cancellation, SandboxPolicy
@@ -89,15 +90,22 @@ def test_a_console_that_floods_ends_the_machine(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.usefixtures("work")
 def test_a_cancelled_machine_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played(monkeypatch, "echo started 1; sleep 600")
+    played(monkeypatch, "echo started > $0; sleep 600")
     cancellation = Cancellation()
-    with cancellation.current(), pytest.raises(Interrupted):
-        emulate(
-            machine_of(tmp_path),
-            tmp_path / "work",
-            lambda _name, _value: cancellation.cancel(),
-            SandboxPolicy.UNSAFE,
-        )
+
+    def cancel_once_started() -> None:
+        wait_until(lambda: _has_started(tmp_path))
+        cancellation.cancel()
+
+    with ThreadPoolExecutor() as other, cancellation.current():
+        other.submit(cancel_once_started)
+        with pytest.raises(Interrupted):
+            emulate(machine_of(tmp_path), tmp_path / "work", SandboxPolicy.UNSAFE)
+
+
+def _has_started(directory: Path) -> bool:
+    console = directory / "work" / "console.log"
+    return console.exists() and "started" in console.read_text()
 
 
 def test_without_the_emulator_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -113,19 +121,17 @@ def test_a_machine_ends_with_a_lab_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from zerolap.engines import emulator; from zerolap.sandbox import SandboxPolicy\n"
-        "script = 'echo started 1; exec sleep 987'\n"
+        "script = 'echo started > $0; exec sleep 987'\n"
         "emulator._command = lambda machine, console: ['/bin/sh', '-c', script, str(console)]\n"
         "there = Path(sys.argv[1]); (there / 'kernel').touch(); (there / 'ramdisk').touch()\n"
         "machine = emulator.EmulatedMachine(there / 'kernel', there / 'ramdisk', 1 << 26, 600.0)\n"
         "(there / 'work').mkdir()\n"
-        "emulator.emulate(machine, there / 'work', lambda n, v: print(n, flush=True), SandboxPolicy.UNSAFE)\n"
+        "emulator.emulate(machine, there / 'work', SandboxPolicy.UNSAFE)\n"
     )
-    lab = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    assert lab.stdout is not None
-    assert lab.stdout.readline() == "started\n"
+    lab = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    wait_until(lambda: _has_started(tmp_path))
     lab.kill()
     lab.wait()
-    lab.stdout.close()
     wait_until(lambda: not _named(str(tmp_path)))
 
 
@@ -154,7 +160,7 @@ def test_two_machines_count_the_same(tmp_path: Path) -> None:
     counts = []
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-        counts.append(emulated_fork(trial, Path(KERNEL), GuestPrograms(tmp_path), tmp_path / name))
+        counts.append(emulated_fork(trial, Path(KERNEL), tmp_path, tmp_path / name))
     assert counts[0] == counts[1]
     assert counts[0]["dump_keys"] == trial.keys
     assert counts[0]["dump_values_wrong"] == 0

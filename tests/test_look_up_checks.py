@@ -12,7 +12,7 @@ from zerolap.build import Program
 from zerolap.engines.look_up_checks import absent_keys_check, look_up_checks
 from zerolap.load import CommandResult, LookUpCounts, by_socket, counted_arguments, load_program
 from zerolap.records import Case, Check
-from zerolap.server import KeyLookUps, RunningServer, StatisticsReader, look_ups_between, start
+from zerolap.server import KeyLookUps, RunningServer, StatisticsReader, start
 
 REQUESTS = 200
 SETUP = [
@@ -137,7 +137,7 @@ class Looked:
         ):
             before = statistics.read()
             results = [load.slice(REQUESTS).commands for _ in range(slices)]
-            keys = look_ups_between(before, statistics.read())
+            keys = (statistics.read() - before).keys
         return look_up_checks(case, results, keys)
 
     def fill(self) -> None:

@@ -19,7 +19,7 @@ from waiting import command_lines, wait_until
 
 from zerolap.build import Program
 from zerolap.engines import pairing, timed as timed_engine, timed_checks
-from zerolap.engines.balanced_order import set_up_order, turns_of_pairs
+from zerolap.engines.pairing import set_up_order, turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, counted_for_elapsed, time_start
 from zerolap.host import (
@@ -424,7 +424,7 @@ def test_the_environment_has_another_size_in_each_start_and_the_same_on_both_sid
 
 def test_a_start_whose_program_is_not_copied_states_it(bench: TimedBench) -> None:
     program = Program(Path("/usr/bin/env"), (str(bench.program.path),))
-    started = replace(bench, program=program).start("good").placed(Placement(failure="it was given as a program"))
+    started = replace(bench, program=program).start("good").completed(Placement(failure="it was given as a program"))
     reasons = {one.placement.failure for one in started.measurements.values() if one.placement is not None}
     assert reasons == {
         "it was given as a program; its start command runs a program that cannot be copied for each start"

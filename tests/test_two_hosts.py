@@ -40,8 +40,8 @@ from zerolap.cases import topology_named
 from zerolap.cases._arguments import read_client
 from zerolap.engines import pairing, timed as timed_engine
 from zerolap.engines.loaded import Loaded
+from zerolap.engines.side import require_standalone
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.standalone import require_standalone
 from zerolap.engines.timed import Timed
 from zerolap.host import disturbance
 from zerolap.load.generator import packaged
@@ -61,7 +61,7 @@ from zerolap.records import (
 )
 from zerolap.sandbox import Cancellation, available
 from zerolap.server import Launch, RunningServer, open_port
-from zerolap.server.running_server import start_launched
+from zerolap.server.running_server import start
 
 
 @pytest.fixture(autouse=True)
@@ -375,7 +375,7 @@ def standing_by(program: Path, directory: Path, address: str = LOOPBACK) -> Iter
     own.mkdir(parents=True)
     with open_port(address, packaged("libzerolap_listen.so")) as port, ExitStack() as stack:
         launched = Launch(port=port)
-        server = stack.enter_context(start_launched(Program(program), {}, own, directory / "standing.log", launched))
+        server = stack.enter_context(start(Program(program), {}, own, directory / "standing.log", launched))
         server.require_reply_on(port)
         yield Standing(server, port.number)
 

@@ -20,7 +20,6 @@ from zerolap.build.builder import (
 from zerolap.build.command_files import CommandFiles as CommandFiles
 from zerolap.build.commit_range import (
     BRANCH as BRANCH,
-    RANGE as RANGE,
     RangedCommit as RangedCommit,
     commits_of as commits_of,
 )

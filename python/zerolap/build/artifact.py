@@ -88,8 +88,10 @@ def _accepted(directory: Path, digest: str) -> Build:
         raise TarRefused("it has a start command, which would start a program of this machine")
     if not is_regular_file(program):
         raise TarRefused("it has no program")
+    with program.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
     # The id of a program that was not built from source is known from the program.
-    if not record.variant and BuildSpec(content=_digest_of(program)).digest != digest:
+    if not record.variant and BuildSpec(content=content).digest != digest:
         raise TarRefused("it says that it was not built from source, and is another program than was given")
     if (directory / RELINKING).exists():
         _require_usual(Relinking.model_validate_json(_text(directory / RELINKING, LARGEST_RELINKING_BYTES)), directory)
@@ -116,8 +118,3 @@ def _text(path: Path, largest_bytes: int) -> bytes:
         return read_file(path, largest_bytes)
     except FileRefused as reason:
         raise TarRefused(str(reason)) from reason
-
-
-def _digest_of(program: Path) -> str:
-    with program.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

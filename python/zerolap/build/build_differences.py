@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from zerolap.build.variant import EXTRA_FLAG, Allocator, Optimization, Variant
+from zerolap.build.variant import EXTRA_FLAG, Allocator, Optimization, Variant, last_flag
 from zerolap.records import Build, without_language
 
 OPTIMIZATION: Final = re.compile(r"-O\S*")
@@ -59,13 +59,13 @@ def _of_flags(older: list[str], newer: list[str]) -> Iterator[_Difference]:
     # A program without debug information states no flags.
     if not older or not newer:
         return
-    before, after = _last(older, OPTIMIZATION) or "-O0", _last(newer, OPTIMIZATION) or "-O0"
+    before, after = last_flag(older, OPTIMIZATION) or "-O0", last_flag(newer, OPTIMIZATION) or "-O0"
     if before != after:
         field = "optimization" if after in get_args(Optimization) else None
         yield _Difference(f"{before} → {after}", field, after)
     yield from _of_switch(older, newer, LINK_TIME, "-flto", "link_time_optimization")
     yield from _of_switch(older, newer, FRAME_POINTERS, "-fno-omit-frame-pointer", "frame_pointers")
-    standards = _last(older, STANDARD), _last(newer, STANDARD)
+    standards = last_flag(older, STANDARD), last_flag(newer, STANDARD)
     if standards[0] != standards[1]:
         yield _Difference(f"{standards[0] or 'no -std'} → {standards[1] or 'no -std'}")
     before_flags, after_flags = ({flag for flag in flags if OTHER.fullmatch(flag)} for flags in (older, newer))
@@ -80,7 +80,7 @@ def _of_switch(
     older: list[str], newer: list[str], pattern: re.Pattern[str], switch: str, field: str
 ) -> Iterator[_Difference]:
     """Yield the difference in a switch, which is on where the last of its flags begins so."""
-    before, after = (_last(flags, pattern).startswith(switch) for flags in (older, newer))
+    before, after = (last_flag(flags, pattern).startswith(switch) for flags in (older, newer))
     if before != after:
         yield _Difference(f"{'with' if after else 'without'} {switch}", field, after)
 
@@ -94,9 +94,3 @@ def _of_tools(older: Build, newer: Build) -> Iterator[_Difference]:
     compilers = without_language(older.compiler), without_language(newer.compiler)
     if compilers[0] != compilers[1]:
         yield _Difference(f"{compilers[0] or 'no compiler'} → {compilers[1] or 'no compiler'}")
-
-
-def _last(flags: list[str], pattern: re.Pattern[str]) -> str:
-    """Return the last flag that matches, which is the one that takes effect; empty without any."""
-    matching = [flag for flag in flags if pattern.fullmatch(flag)]
-    return matching[-1] if matching else ""

@@ -17,8 +17,8 @@ from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_fil
 from zerolap.build.hard_links import hard_link_file, hard_link_files
 from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tree
 from zerolap.build.kernel_build import KERNELS, RECORD as KERNEL_RECORD
-from zerolap.build.placement import CODE, Relinkable, Relinking
-from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
+from zerolap.build.placement import CODE, Relinkable, Relinking, newest_first
+from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
@@ -251,8 +251,7 @@ class Builds:
 
     def remove_unused(self, kept: int) -> None:
         """Remove all builds but those that were used last; no other process may use the directory."""
-        used_ns = {record.parent: record.parent.stat().st_mtime_ns for record in self.directory.glob(f"b-*/{RECORD}")}
-        for directory in sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)[kept:]:
+        for directory in newest_first(record.parent for record in self.directory.glob(f"b-*/{RECORD}"))[kept:]:
             remove(directory)
 
     def unused(self, before: float, needed: Container[str]) -> list[Path]:
@@ -263,17 +262,11 @@ class Builds:
 
     def _remove_old(self, name: str, kept: int) -> None:
         """Remove the directories of that name from all but the builds used last, so that there is room for another."""
-        used_ns: dict[Path, int] = {}
-        for record in self.directory.glob(f"*/{RECORD}"):
-            # Another process may remove them too.
-            with contextlib.suppress(FileNotFoundError):
-                if (record.parent / name).is_dir():
-                    used_ns[record.parent / name] = record.parent.stat().st_mtime_ns
-        newest_first = sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)
-        for directory in newest_first[kept - 1 :]:
+        builds = (record.parent for record in self.directory.glob(f"*/{RECORD}") if (record.parent / name).is_dir())
+        for build in newest_first(builds)[kept - 1 :]:
             # At once for others, who may be copying from it.
             with scratch_directory(READY_PREFIX, self.directory) as removed, contextlib.suppress(OSError):
-                directory.rename(removed / name)
+                (build / name).rename(removed / name)
 
 
 class Builder:
@@ -497,16 +490,14 @@ def _described_program(name: str, program: Program, spec: BuildSpec) -> Build:
     """Return the record of a program that was not built here; raises `UsageError` if it is no server's."""
     words = server_words(program, name)
     try:
-        root = source_root_of(confined_reader.binary_facts(str(program.path)).compile_directory)
+        # It is compiled in the directory `src` of its tree.
+        root = confined_reader.binary_facts(str(program.path)).compile_directory.removesuffix("/src")
     except ValueError as wrong:
-        hint = "give the program that it starts, with its arguments, in quotes" if _is_script(program.path) else ""
+        with program.path.open("rb") as file:
+            is_script = file.read(2) == b"#!"
+        hint = "give the program that it starts, with its arguments, in quotes" if is_script else ""
         raise UsageError(f"`{name}` is no program that can be measured: {wrong}", hint=hint) from wrong
     return _described(program.path, words, spec, root)
-
-
-def _is_script(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"#!"
 
 
 def _require_effect(name: str, program: Path, variant: Variant, words: ServerWords) -> None:

@@ -199,7 +199,11 @@ def _is_used_elsewhere(tree: _Tree, file: str) -> bool | None:
         mention.file != file and mention.words_of(names.shared) and _is_used(mention, names)
         for mention in _mentions(tree, names.shared)
     )
-    return is_used or _is_included(tree, file)
+    if is_used:
+        return True
+    # The file may be compiled as a part of another one, which then has its functions too.
+    includes = _grep(tree, ["-F", "-e", file.rpartition("/")[2]], SOURCES)
+    return any(re.match(r"\s*#\s*include", mention.line) for mention in includes)
 
 
 def _names(tree: _Tree, file: str) -> DefinedNames:
@@ -214,14 +218,10 @@ def _names(tree: _Tree, file: str) -> DefinedNames:
 def _mentions(tree: _Tree, names: frozenset[str]) -> Iterator[_Mention]:
     """Yield the lines of a commit that have any of these words."""
     # In parts: one search for all is slow, and the first part often has what decides.
-    for part in _parts(sorted(names)):
-        words = [option for name in part for option in ("-e", name)]
+    ordered = sorted(names)
+    for begin in range(0, len(ordered), NAMES_AT_ONCE):
+        words = [option for name in ordered[begin : begin + NAMES_AT_ONCE] for option in ("-e", name)]
         yield from _grep(tree, ["-w", "-F", *words], SOURCES)
-
-
-def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    for begin in range(0, len(names), NAMES_AT_ONCE):
-        yield names[begin : begin + NAMES_AT_ONCE]
 
 
 def _grep(tree: _Tree, pattern: Sequence[str], places: Sequence[str]) -> Iterator[_Mention]:
@@ -269,10 +269,3 @@ def _is_used(mention: _Mention, names: DefinedNames) -> bool:
     is_prototype = line.rstrip().endswith(";") or mention.file.endswith(HEADERS)
     is_macro, is_call = line.startswith("#"), line.split("(")[0].split()[1:] == []
     return not (is_at_margin and is_prototype and not is_macro and not is_call and "{" not in line and "=" not in line)
-
-
-def _is_included(tree: _Tree, file: str) -> bool:
-    """Whether the file may be compiled as a part of another one, which then has its functions too."""
-    name = file.rpartition("/")[2]
-    includes = _grep(tree, ["-F", "-e", name], SOURCES)
-    return any(re.match(r"\s*#\s*include", mention.line) for mention in includes)

@@ -15,12 +15,11 @@ from zerolap.build.git import GitStopped, beginning_of, fault_in, read_git, runn
 from zerolap.build.revision_name import clone_hint
 from zerolap.build.tar import (
     CHUNK_BYTES,
-    EXECUTABLE,
     LONGEST_PATH_BYTES,
-    READABLE,
     Left,
     TarLimits,
     TarRefused,
+    new_file,
     refusing,
     require_path,
     shown,
@@ -158,12 +157,8 @@ def _write(files: list[CommittedFile], directory: Path, objects: _Objects) -> No
             elif file.mode == LINK_MODE:
                 links.append((file.path, _target(file, objects)))
             else:
-                mode = EXECUTABLE if file.mode == PROGRAM_MODE else READABLE
-                handle = os.open(directory / file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-                with os.fdopen(handle, "wb") as target:
+                with new_file(directory / file.path, is_executable=file.mode == PROGRAM_MODE) as target:
                     objects.copy(file, target)
-                # Make builds files again that are older than their sources.
-                os.utime(directory / file.path, (0, 0))
     # Links come last: nothing that is written later can follow one out of the tree.
     for path, link_target in links:
         with refusing(path):

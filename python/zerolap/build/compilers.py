@@ -270,7 +270,6 @@ def _embeds_files(tree: Path) -> bool:
 
 
 def _is_clang(name: str) -> bool:
-    """Whether the compiler of that name is clang."""
     return "clang" in (compiler_version("cc") if name in {"cc", "c++"} else name)
 
 

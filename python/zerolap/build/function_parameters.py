@@ -58,13 +58,9 @@ def parameters_of(definition: str, function: str) -> tuple[Parameter, ...] | Non
     named = re.search(rf"\b{re.escape(function)}\s*\(", text)
     if named is None or not _returns_in_register(ENDS_BEFORE.split(text[: named.start()])[-1]):
         return None
-    whole = _up_to_closing(text[named.end() :])
-    if whole is None:
-        return None
-    declared, after = whole
+    parts, after = _parts(text[named.end() :])
     if not after.lstrip().startswith("{"):
         return None
-    parts = _parts(declared)
     if parts in ([""], ["void"]):
         return ()
     kinds = [_parameter(part) for part in parts]
@@ -81,26 +77,21 @@ def _returns_in_register(before: str) -> bool:
     return bool(words) and (words[-1] in {"void", "long"} or _number(words) is not None or words[-1] in STRINGS)
 
 
-def _up_to_closing(text: str) -> tuple[str, str] | None:
-    """Return what stands before the bracket that closes one opened before, and what follows."""
-    depth = 1
+def _parts(text: str) -> tuple[list[str], str]:
+    """Return the declarations up to the bracket that closes one opened before, and what follows it, if it is there.
+
+    They are between commas that do not stand in brackets of their own.
+    """
+    parts, depth = [""], 1
     for place, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if depth == 0:
-            return text[:place], text[place + 1 :]
-    return None
-
-
-def _parts(declared: str) -> list[str]:
-    """Return the declarations between commas that do not stand in brackets of their own."""
-    parts, depth = [""], 0
-    for letter in declared:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
+            return [" ".join(part.split()) for part in parts], text[place + 1 :]
+        if letter == "," and depth == 1:
             parts.append("")
         else:
             parts[-1] += letter
-    return [" ".join(part.split()) for part in parts]
+    return [], ""
 
 
 def _parameter(declared: str) -> Parameter | None:

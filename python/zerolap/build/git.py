@@ -103,9 +103,9 @@ def run_git(repository: Path, *arguments: str) -> GitEnded:
     return read_git(["-C", str(repository), *arguments])
 
 
-def read_beginning(arguments: Sequence[str], most_bytes: int, seconds: float = SECONDS) -> bytes:
+def read_beginning(arguments: Sequence[str], most_bytes: int) -> bytes:
     """Return the beginning of what git writes, which may be any amount; raises as `read_git` does."""
-    with _scratch() as scratch, running_git(arguments, seconds, scratch / "errors") as (_, stream):
+    with _scratch() as scratch, running_git(arguments, SECONDS, scratch / "errors") as (_, stream):
         return stream.read(most_bytes)
 
 

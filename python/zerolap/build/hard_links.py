@@ -29,7 +29,8 @@ def hard_link_files(directory: Path, other: Path, *, of_equal_age: bool) -> None
             status, others = entry.status, other / entry.path
             is_shareable = stat.S_ISREG(status.st_mode) and status.st_size >= SMALLEST_BYTES
             # A build may have left a link in place of a directory.
-            if is_shareable and entry.has_path_within(LONGEST_PATH_BYTES) and _is_below(root, others.parent):
+            is_below = Path(os.path.realpath(others.parent)).is_relative_to(root)
+            if is_shareable and entry.has_path_within(LONGEST_PATH_BYTES) and is_below:
                 is_library = entry.name.endswith(LIBRARY)
                 with contextlib.suppress(OSError):
                     link = scratch / "link"
@@ -40,10 +41,6 @@ def hard_link_file(path: Path, other: Path) -> None:
     """Replace a file by a link to another one that is equal to it, if there is one."""
     with contextlib.suppress(OSError), scratch_directory(LINKING_PREFIX, path.parent) as scratch:
         _link(path, other, scratch / "link", of_equal_age=False)
-
-
-def _is_below(root: str, directory: Path) -> bool:
-    return Path(os.path.realpath(directory)).is_relative_to(root)
 
 
 def _link(path: Path, other: Path, link: Path, *, of_equal_age: bool) -> None:

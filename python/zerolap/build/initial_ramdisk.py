@@ -62,20 +62,17 @@ def pack_ramdisk(entries: Iterable[RamdiskEntry]) -> bytes:
                 placed.setdefault(parent, RamdiskEntry.directory(parent))
         placed[entry.path] = entry
     # A directory comes before what lies in it.
-    archive = [_packed(number, placed[path]) for number, path in enumerate(sorted(placed), start=1)]
-    return b"".join([*archive, _member(0, TRAILER, 0, b"", (0, 0))])
+    archive = [_member(number, placed[path]) for number, path in enumerate(sorted(placed), start=1)]
+    return b"".join([*archive, _member(0, RamdiskEntry(PurePosixPath("/", TRAILER), 0))])
 
 
-def _packed(number: int, entry: RamdiskEntry) -> bytes:
-    return _member(number, str(entry.path.relative_to("/")), entry.mode, entry.content, entry.device)
-
-
-def _member(number: int, name: str, mode: int, content: bytes, device: tuple[int, int]) -> bytes:
+def _member(number: int, entry: RamdiskEntry) -> bytes:
+    name, content = str(entry.path.relative_to("/")), entry.content
     encoded = name.encode() + b"\0"
     if len(content) > LARGEST_FILE_BYTES:
         raise UsageError(f"`{name}` has more than {LARGEST_FILE_BYTES >> 20} MiB: too much for an emulated machine")
     # inode, mode, user, group, links, time, size, device of the file system, device, length of the name, checksum
-    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(encoded), 0)
+    fields = (number, entry.mode, 0, 0, 1, 0, len(content), 0, 0, *entry.device, len(encoded), 0)
     header = MAGIC + b"".join(b"%08X" % field for field in fields)
     return _aligned(header + encoded) + _aligned(content)
 

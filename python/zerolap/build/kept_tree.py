@@ -182,7 +182,6 @@ class KeptTree:
                 yield entry
 
     def _copy(self, entry: FileEntry, tree: Path) -> None:
-        """Copy a file with its times."""
         target = tree / entry.path
         # The build may have put a directory in place of a link, which leads out of the other tree.
         if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(tree)):

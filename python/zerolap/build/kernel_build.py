@@ -6,14 +6,14 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from zerolap.build.recipe import LOG_LINES, artifact_in, no_space
+from zerolap.build.recipe import artifact_in, no_space, run_step
 from zerolap.build.source import content_digest, export
 from zerolap.build.variant import BUILD_PATH, DEFAULT, tools_digest
 from zerolap.records import (
@@ -29,11 +29,9 @@ from zerolap.records import (
 from zerolap.sandbox import (
     Confinement,
     FileRefused,
-    LimitReached,
     SandboxPolicy,
     build_limits,
     is_regular_file,
-    launch,
     read_file,
     remove,
     remove_abandoned,
@@ -181,7 +179,10 @@ class KernelBuilder:
             return built
         _require_tools()
         require_sandbox(self._policy, f"building `{source.path.name}`")
-        with self._being_built(digest):
+        self.directory.mkdir(parents=True, exist_ok=True)
+        # One process at a time builds a kernel.
+        with (self.directory / f"{digest}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             built = self.find(digest)
             if built is None:
                 self._on_build(source.path.name)
@@ -201,14 +202,6 @@ class KernelBuilder:
         ]
         parts = [source.content, *(patch.digest for patch in patches), "", *configurations, "", *tools_digest(DEFAULT)]
         return digest_of(str(RECIPE_REVISION), *parts), patches
-
-    @contextlib.contextmanager
-    def _being_built(self, digest: str) -> Iterator[None]:
-        """Let one process at a time build a kernel."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with (self.directory / f"{digest}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     def _make(self, source: KernelSource, digest: str, patches: list[KernelPatch]) -> None:
         remove_abandoned(WORK_PREFIX, self.directory)
@@ -255,7 +248,6 @@ class _Making:
         self._make = ["make", "ARCH=x86_64", *compiler]
 
     def make(self) -> Path:
-        """Carry out all steps, and return the image."""
         self._unpack()
         self._patch()
         self._configure()
@@ -286,13 +278,11 @@ class _Making:
         self._run([*self._make, "olddefconfig"], failed)
 
     def _compile(self) -> Path:
-        """Compile, and return the image."""
         jobs = f"-j{os.cpu_count() or 1}"
         self._run([*self._make, jobs, "bzImage"], f"the kernel of `{self._name}` does not build")
         return artifact_in(self._name, self._tree, IMAGE_PATH)
 
     def configuration(self) -> bytes:
-        """Return the configuration that was built."""
         return read_file(self._tree / ".config", LARGEST_TEXT_BYTES)
 
     def version(self) -> str:
@@ -316,7 +306,6 @@ class _Making:
         return copy
 
     def _run(self, command: Sequence[str], failed: str) -> None:
-        """Carry out a step; raises `BuildFailed` with what failed and the end of the output."""
         shown = [] if self._source.path.is_dir() else [self._source.path.resolve()]
         confinement = Confinement(
             writable=[self._tree, self._objects],
@@ -325,22 +314,9 @@ class _Making:
             limits=build_limits(self._tree),
             policy=self._policy,
         )
-        log = self._work / "build.log"
-        log.write_bytes(b"")
         # The tree lies elsewhere each time; its objects do not name it.
         cache = {"CCACHE_DIR": str(self._objects), "CCACHE_NOHASHDIR": "1", "CCACHE_MAXSIZE": MOST_OBJECTS}
-        with launch(command, environment=ENVIRONMENT | cache, output=log, confinement=confinement) as process:
-            try:
-                code = process.wait_within_limits()
-            except LimitReached as reached:
-                raise BuildFailed(
-                    f"{failed}: it reached {reached}", details=process.output_tail(LOG_LINES)
-                ) from reached
-            tail = process.output_tail(LOG_LINES)
-        if "No space left on device" in tail:
-            raise no_space(self._work.parent)
-        if code != 0:
-            raise BuildFailed(f"{failed}: `{command[0]}` ended with {code}", details=tail)
+        run_step(command, ENVIRONMENT | cache, confinement, self._work / "build.log", failed)
 
 
 def settings_of(text: str) -> dict[str, str]:

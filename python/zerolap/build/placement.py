@@ -19,7 +19,7 @@ import re
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -325,12 +325,16 @@ def _output_of(name: str) -> str:
 
 def _remove_old(builds: Path) -> None:
     """Remove the placements that were used longest ago; others make them again where they are still wanted."""
-    used_ns: dict[Path, int] = {}
-    for placed in builds.glob(f"*/{PLACED_PREFIX}*"):
-        # Another process may remove them too.
-        with contextlib.suppress(FileNotFoundError):
-            used_ns[placed] = placed.stat().st_mtime_ns
-    for placed in sorted(used_ns, key=lambda placed: used_ns[placed])[: -KEPT_PLACEMENTS + 1]:
+    for placed in newest_first(builds.glob(f"*/{PLACED_PREFIX}*"))[KEPT_PLACEMENTS - 1 :]:
         # Those of another user are left to that user.
         with contextlib.suppress(FileNotFoundError, PermissionError):
             placed.unlink()
+
+
+def newest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return paths in the order of their times, without those that other processes remove meanwhile."""
+    used_ns: dict[Path, int] = {}
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            used_ns[path] = path.stat().st_mtime_ns
+    return sorted(used_ns, key=lambda path: used_ns[path], reverse=True)

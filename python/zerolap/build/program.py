@@ -152,11 +152,6 @@ def _asked_for_version(path: Path, confinement: Confinement) -> VersionReply | N
             return VersionReply(output.decode(errors="replace"), process.output_tail(), code)
 
 
-def source_root_of(compile_directory: str) -> str:
-    """Return the root of the source tree of a binary, which is compiled in its directory `src`."""
-    return compile_directory.removesuffix("/src")
-
-
 def _no_server(program: str, answer: str) -> UsageError:
     return UsageError(
         f"`{program}` is not a server: asked for `--version`, {answer}",

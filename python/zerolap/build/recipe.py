@@ -18,6 +18,7 @@ of it, so that the dependencies get them: `CFLAGS` would take jemalloc 5.3 its o
 import re
 import shutil
 import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -137,11 +138,6 @@ def make_settings(variant: Variant, needed: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def reads_settings(makefile: str) -> bool:
-    """Whether a Makefile reads `.make-settings`."""
-    return READS_SETTINGS.search(makefile) is not None
-
-
 def optimization_argument(variant: Variant, needed: list[str], makefile: str) -> list[str]:
     """Return the argument for a Makefile of another kind: many take `OPTIMIZATION`, which is checked afterwards."""
     wanted = wanted_flags(variant, needed)
@@ -194,7 +190,7 @@ def recipe_for(name: str, tree: Path, jobs: int, variant: Variant = DEFAULT) -> 
     program = _server_name(makefile)
     _require_inside(name, program)
     arguments, settings = make_arguments(variant), ""
-    if reads_settings(makefile):
+    if READS_SETTINGS.search(makefile) is not None:
         settings = make_settings(variant, remedies(tree))
     else:
         arguments += optimization_argument(variant, remedies(tree), makefile)
@@ -306,29 +302,39 @@ def run_recipe(
         limits=limits or build_limits(tree),
         policy=policy,
     )
-    log = tree.parent / "build.log"
-    with launch(recipe.command, environment=environment, output=log, confinement=confinement) as process:
+    hint = "the source must build with this machine's compiler; the end of its output is above"
+    run_step(recipe.command, environment, confinement, tree.parent / "build.log", f"`{name}` does not build", hint)
+    # Not before all processes of the build have ended, which could put another file there.
+    return artifact_in(name, tree, recipe.program)
+
+
+def run_step(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    confinement: Confinement,
+    log: Path,
+    failed: str,
+    hint: str = "",
+) -> None:
+    """Run a step of a build in the sandbox; the log is in the build's directory.
+
+    Raises `BuildFailed` with what `failed` and the end of the output, `EnvironmentMissing` where the disk is full.
+    """
+    log.write_bytes(b"")
+    with launch(command, environment=environment, output=log, confinement=confinement) as process:
         try:
             code = process.wait_within_limits()
         except LimitReached as reached:
-            if shutil.disk_usage(tree).free < FULL_DISK_BYTES:
-                raise no_space(tree.parent.parent) from reached
-            raise BuildFailed(
-                f"`{name}` does not build: it reached {reached}", details=process.output_tail(LOG_LINES)
-            ) from reached
+            if shutil.disk_usage(log.parent).free < FULL_DISK_BYTES:
+                raise no_space(log.parent.parent) from reached
+            raise BuildFailed(f"{failed}: it reached {reached}", details=process.output_tail(LOG_LINES)) from reached
         tail = process.output_tail(LOG_LINES)
     # The log is on the same disk, and may lack the words.
-    is_full = code != 0 and shutil.disk_usage(tree).free < NEEDED_FREE_BYTES
+    is_full = code != 0 and shutil.disk_usage(log.parent).free < NEEDED_FREE_BYTES
     if is_full or "No space left on device" in tail:
-        raise no_space(tree.parent.parent)
+        raise no_space(log.parent.parent)
     if code != 0:
-        raise BuildFailed(
-            f"`{name}` does not build: `{' '.join(recipe.command)}` ended with {code}",
-            hint="the source must build with this machine's compiler; the end of its output is above",
-            details=tail,
-        )
-    # Not before all processes of the build have ended, which could put another file there.
-    return artifact_in(name, tree, recipe.program)
+        raise BuildFailed(f"{failed}: `{' '.join(command)}` ended with {code}", hint=hint, details=tail)
 
 
 def no_space(directory: Path) -> EnvironmentMissing:

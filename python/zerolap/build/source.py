@@ -57,7 +57,9 @@ def resolve(text: str, repository: Path | None, on_other_meaning: Callable[[str]
                 f"`{text}` is taken for the path, and is also {_shown(commit, repository)}; write ./{text} for the"
                 f" path, or {commit[:SHOWN_DIGITS]} for the revision"
             )
-        return _from_path(text, path)
+        # Links to programs are not resolved: some, such as Debian's redis-server, depend on the name of the link.
+        is_tree = path.is_dir()
+        return TreeSource(name=text, path=path.resolve()) if is_tree else BinarySource(name=text, path=path.absolute())
     revision = _from_revision(text, repository)
     if revision is not None:
         if program is not None:
@@ -123,13 +125,6 @@ def _start_command(text: str) -> BinarySource | None:
             f"`{unknown[0]}` is not a placeholder of start commands", hint=f"write {SOCKET} or {DIRECTORY}"
         )
     return BinarySource(name=text, path=Path(program).absolute(), arguments=tuple(words[1:]))
-
-
-def _from_path(name: str, path: Path) -> Source:
-    # Links to programs are not resolved: some, such as Debian's redis-server, depend on the name of the link.
-    if path.is_dir():
-        return TreeSource(name=name, path=path.resolve())
-    return BinarySource(name=name, path=path.absolute())
 
 
 def _from_revision(text: str, repository: Path | None) -> RevisionSource | None:
@@ -262,11 +257,8 @@ def _walked(tree: Path) -> list[Path]:
 
 def _is_inside(tree: Path, path: Path) -> bool:
     """Whether a path is a file or link in the tree itself, not in a directory that a link points to."""
-    return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_symlink() or path.is_file()
+    is_there = (tree / path).is_symlink() or (tree / path).is_file()
+    return is_there and not any((tree / parent).is_symlink() for parent in path.parents)
 
 
 def _content(path: Path) -> bytes:

@@ -32,7 +32,11 @@ def source_lines(build_directory: Path, wanted: Iterable[tuple[str, int]]) -> di
         lines = content.split(b"\n") if content else []
         for number in of_file:
             if 0 < number <= len(lines):
-                texts[file, number] = _printable(lines[number - 1])
+                text = lines[number - 1].decode(errors="replace").expandtabs(4).rstrip()
+                # Marks that turn the direction of text would show another line than the compiler has read.
+                texts[file, number] = "".join(
+                    letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+                )
     return texts
 
 
@@ -47,9 +51,3 @@ def _content(tree: Path, file: str, most_bytes: int) -> bytes:
             except FileRefused:
                 continue
     return b""
-
-
-def _printable(line: bytes) -> str:
-    text = line.decode(errors="replace").expandtabs(4).rstrip()
-    # Marks that turn the direction of text would show another line than the compiler has read.
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

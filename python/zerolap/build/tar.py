@@ -13,6 +13,7 @@ import tarfile
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from zerolap.sandbox import walk
 
@@ -147,7 +148,9 @@ def unpack_tar(
             elif member.type == tarfile.DIRTYPE:
                 (directory / path).mkdir()
             elif member.type == tarfile.REGTYPE:
-                _write(directory / path, file, member)
+                with new_file(directory / path, is_executable=bool(member.mode & stat.S_IXUSR)) as written:
+                    for chunk in _content(file, member):
+                        written.write(chunk)
             else:
                 _require_target(path, member.linkname, may_lead_out=links_may_lead_out)
                 (directory / path).parent.lstat()
@@ -197,12 +200,13 @@ def _members(file: io.BufferedIOBase) -> Iterator[tarfile.TarInfo]:
         yield member
 
 
-def _write(path: Path, file: io.BufferedIOBase, member: tarfile.TarInfo) -> None:
-    mode = EXECUTABLE if member.mode & stat.S_IXUSR else READABLE
+@contextlib.contextmanager
+def new_file(path: Path, *, is_executable: bool) -> Iterator[IO[bytes]]:
+    """Write a file that is not there yet, through no link."""
+    mode = EXECUTABLE if is_executable else READABLE
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     with os.fdopen(handle, "wb") as target:
-        for chunk in _content(file, member):
-            target.write(chunk)
+        yield target
     # Make builds files again that are older than their sources.
     os.utime(path, (0, 0))
 

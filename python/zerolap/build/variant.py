@@ -264,19 +264,21 @@ def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
     missed: list[str] = []
     if variant.compiler is not None and not _is_compiler(variant.compiler, built.compiler):
         missed.append(variant.compiler)
-    if variant.optimization not in {None, _optimization(flags)}:
+    if variant.optimization not in {None, last_flag(flags, r"-O\S*") or "-O0"}:
         missed.append(str(variant.optimization))
-    with_lto = _last(flags, r"-flto(=.*)?", "-fno-lto")
+    with_lto = last_flag(flags, r"-flto(=.*)?|-fno-lto").startswith("-flto")
     if variant.link_time_optimization not in {None, with_lto}:
         missed.append("-flto" if variant.link_time_optimization else "-fno-lto")
     if variant.allocator is not None and not allocator.startswith(variant.allocator):
         missed.append(variant.allocator)
-    with_pointers = _last(flags, "-fno-omit-frame-pointer", "-fomit-frame-pointer")
+    with_pointers = last_flag(flags, "-f(no-)?omit-frame-pointer") == "-fno-omit-frame-pointer"
     if variant.frame_pointers not in {None, with_pointers}:
         missed.append("frame-pointers" if variant.frame_pointers else "no-frame-pointers")
-    if variant.inlining is False and not _last(flags, "-fno-inline", "-finline"):
+    if variant.inlining is False and last_flag(flags, "-f(no-)?inline") != "-fno-inline":
         missed.append("no-inlining")
-    return missed + [flag for flag in variant.extra if not _is_recorded(flag, flags)]
+    # Macros are never recorded, and `native` is recorded as the processor's type.
+    recorded = [flag for flag in variant.extra if not (flag.startswith("-D") or flag.endswith("=native"))]
+    return missed + [flag for flag in recorded if flag not in flags]
 
 
 def _is_compiler(wanted: str, recorded: str) -> bool:
@@ -286,18 +288,6 @@ def _is_compiler(wanted: str, recorded: str) -> bool:
     return family == recorded_family and (not version or re.search(rf"\b{version}\.\d", recorded) is not None)
 
 
-def _optimization(flags: list[str]) -> str:
-    """Return the effective optimization level: the last flag, or `-O0` without any."""
-    levels = [flag for flag in flags if re.fullmatch(r"-O\S*", flag)]
-    return levels[-1] if levels else "-O0"
-
-
-def _last(flags: list[str], yes: str, no: str) -> bool:
-    """Whether the last of two opposite flags is `yes`."""
-    matching = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
-    return bool(matching) and re.fullmatch(yes, matching[-1]) is not None
-
-
-def _is_recorded(flag: str, flags: list[str]) -> bool:
-    """Whether a flag was recorded; macros are never recorded, and `native` is recorded as the processor's type."""
-    return flag.startswith("-D") or flag.endswith("=native") or flag in flags
+def last_flag(flags: Sequence[str], pattern: str | re.Pattern[str]) -> str:
+    """Return the last flag that matches, which is the one that takes effect; empty without any."""
+    return next((flag for flag in reversed(flags) if re.fullmatch(pattern, flag)), "")

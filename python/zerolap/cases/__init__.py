@@ -1,5 +1,6 @@
 """Reads cases: the commands that are sent to a server, the data they work on, and the expected replies."""
 
+from zerolap.cases._format import json_schema as json_schema
 from zerolap.cases._load import (
     core_suite as core_suite,
     known_topologies as known_topologies,
@@ -8,7 +9,6 @@ from zerolap.cases._load import (
 )
 from zerolap.cases._public_topologies import PublicTopologies as PublicTopologies, load_topologies as load_topologies
 from zerolap.cases._scale import QUICK_SCALE as QUICK_SCALE, quick_factor as quick_factor, scaled as scaled
-from zerolap.cases._schema import json_schema as json_schema
 from zerolap.cases._select import select as select
 from zerolap.cases._topology import (
     obstacle_of as obstacle_of,

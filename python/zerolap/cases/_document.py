@@ -54,6 +54,11 @@ class Document:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    @property
+    def sorted_problems(self) -> list[FileProblem]:
+        """The problems in the order of their lines."""
+        return sorted(self.problems, key=lambda problem: problem.line)
+
     def takes(self, text: str) -> bool:
         """Count text that a placeholder is filled with; returns false where that is more than is read."""
         self.filled_characters += len(text)

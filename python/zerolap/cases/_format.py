@@ -1,11 +1,12 @@
-"""The file format as pydantic models; a case is validated after its placeholders are filled."""
+"""The file format as pydantic models and as a JSON Schema; a case is validated after its placeholders are filled."""
 
 import re
 from collections.abc import Callable
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticCustomError, core_schema
 
 from zerolap.records import (
     DATA,
@@ -158,3 +159,22 @@ class Outline(Record):
     group: Name | None = None
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cases: list[dict[str, Any]] = Field(min_length=1)
+
+
+class _Schema(GenerateJsonSchema):
+    """Leaves out null, which stands for "not given" in the models and is an error in a file, and empty defaults."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if not isinstance(described.get("default"), str | int):
+            described.pop("default", None)
+        return described
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a case file, for editors."""
+    schema = CaseFile.model_json_schema(schema_generator=_Schema)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Zerolap case file"}

@@ -22,7 +22,6 @@ MOST_CASES = 10_000
 MOST_SHOWN = 100
 FILE_HINT = "give a case file, a directory of case files, or the name of a suite"
 DIRECTORY_HINT = "give the directory that has the case files alone"
-_OWN_FIELDS = frozenset(CaseFile.model_fields)
 
 
 def load_cases(directory_or_file: Path) -> list[Case]:
@@ -37,7 +36,7 @@ def load_cases(directory_or_file: Path) -> list[Case]:
     """
     if directory_or_file.is_dir():
         documents = [_read(path) for path in _case_files(directory_or_file)]
-        documents = [document for document in documents if not _holds_no_case(document)]
+        documents = [document for document in documents if _may_hold_cases(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
     elif str(directory_or_file) in packaged_suites():
@@ -93,12 +92,12 @@ def _read(path: Path) -> Document:
         return Document(str(path), problems=[FileProblem(str(path), line, "not UTF-8 text")])
 
 
-def _holds_no_case(document: Document) -> bool:
-    """Whether a file of a directory is empty or of another kind, such as the public format's defaults."""
+def _may_hold_cases(document: Document) -> bool:
+    """Whether a file of a directory is neither empty nor of another kind, such as the public format's defaults."""
     data = document.data
     if isinstance(data, dict):
-        return not is_public(data) and _OWN_FIELDS.isdisjoint(data)
-    return data is None and not document.problems
+        return is_public(data) or not CaseFile.model_fields.keys().isdisjoint(data)
+    return data is not None or bool(document.problems)
 
 
 def _cases(documents: Iterable[Document]) -> list[Case]:
@@ -108,15 +107,15 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     documents = list(documents)
     stems = {Path(document.file).stem for document in documents if is_public(document.data)}
     for document in documents:
-        if is_public(document.data) and not _has_faulty_form(document):
-            suite = case_of(document, _topologies_beside(Path(document.file)))
+        if is_public(document.data):
+            suite = case_of(document, _topologies_in(Path(document.file).resolve().parent))
             document_cases = [_with_own_name(suite, stems | first_of.keys())]
             document.problems.clear()
         else:
             document_cases = cases_of(document)
         if len(cases) + len(document_cases) > MOST_CASES:
             raise CaseFileError(f"{document.file}: with it, there are more than {MOST_CASES:,} cases", DIRECTORY_HINT)
-        problems += sorted(document.problems, key=lambda problem: problem.line)
+        problems += document.sorted_problems
         cases += document_cases
         for case in document_cases:
             first = first_of.setdefault(case.name, case)
@@ -130,6 +129,7 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
 
 @functools.cache
 def _topologies_in(directory: Path) -> PublicTopologies:
+    """Return the topologies that suites in a directory refer to by name."""
     for candidate in (directory, directory.parent, directory.parent / "setups" / "topologies"):
         if (candidate / TOPOLOGIES).is_file():
             return load_topologies(candidate / TOPOLOGIES)
@@ -142,11 +142,6 @@ def known_topologies(directory_or_file: Path) -> PublicTopologies:
     return _topologies_in(path if path.is_dir() else path.parent)
 
 
-def _topologies_beside(file: Path) -> PublicTopologies:
-    """Return the topologies that suites in the file's directory refer to by name."""
-    return _topologies_in(file.resolve().parent)
-
-
 def _with_own_name(suite: Case, others: Set[str]) -> Case:
     """Return the suite, renamed after its file if another suite has the same name, as in copies."""
     stem = Path(suite.file).stem
@@ -154,11 +149,6 @@ def _with_own_name(suite: Case, others: Set[str]) -> Case:
         return suite
     warning = f'{suite.file}:{suite.line}: field "name": "{suite.name}" is another suite\'s; the file\'s name is taken'
     return suite.model_copy(update={"name": stem, "warnings": [*suite.warnings, warning]})
-
-
-def _has_faulty_form(document: Document) -> bool:
-    """Whether the YAML could not be parsed."""
-    return document.data is None
 
 
 def _error(problems: list[FileProblem]) -> CaseFileError:

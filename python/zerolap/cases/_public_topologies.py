@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
 
 from zerolap.cases import _document
+from zerolap.cases._format import fault
 from zerolap.cases._messages import validated
 from zerolap.cases._values import near, shown
 from zerolap.named_file import read_named_text
 from zerolap.records import Topology
 
-CLUSTER = "oss-cluster"
 ARGUMENTS_OF_OTHERS = {"proactor_threads": "Dragonfly"}
 """Arguments of other programs, which Redis and its relatives do not support."""
 
@@ -35,14 +34,14 @@ class PublicTopologies:
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
-        raise _fault(f"expected a whole number; found {shown(value)}")
+        raise fault(f"expected a whole number; found {shown(value)}")
     return int(value)
 
 
 def _bytes(value: Any) -> int:
     match = _SIZE.fullmatch(str(value).lower())
     if match is None:
-        raise _fault(f'expected a size such as "10g"; found {shown(value)}')
+        raise fault(f'expected a size such as "10g"; found {shown(value)}')
     return int(match[1]) * int(1024 ** _POWERS[match[2]])
 
 
@@ -51,24 +50,20 @@ def _settings(value: Any) -> dict[str, str]:
     try:
         words = shlex.split(str(value))
     except ValueError as error:
-        raise _fault(f"not a command line: {error}") from error
+        raise fault(f"not a command line: {error}") from error
     values: dict[str, list[str]] = {}
     name = ""
     for word in words:
         if word.startswith("--"):
             name = word.removeprefix("--")
             if name in values:
-                raise _fault(f"--{name} is given twice")
+                raise fault(f"--{name} is given twice")
             values[name] = []
         elif not name:
-            raise _fault(f"expected arguments such as --io-threads 2; found {shown(value)}")
+            raise fault(f"expected arguments such as --io-threads 2; found {shown(value)}")
         else:
             values[name].append(word)
     return {name: shlex.join(given) for name, given in values.items()}
-
-
-def _fault(text: str) -> PydanticCustomError:
-    return PydanticCustomError("zerolap", "{text}", {"text": text})
 
 
 class _Part(BaseModel):
@@ -108,7 +103,7 @@ def load_topologies(path: Path) -> PublicTopologies:
     result = PublicTopologies()
     for index, raw in enumerate(_setups(document)):
         _take(raw, ("spec", "setups", index), document, result)
-    result.warnings.extend(str(problem) for problem in sorted(document.problems, key=lambda problem: problem.line))
+    result.warnings.extend(map(str, document.sorted_problems))
     return result
 
 
@@ -140,8 +135,8 @@ def _take(raw: Any, at: _document.Path, document: _document.Document, result: Pu
         return
     if len(document.problems) > before:
         result.left_out[name] = str(document.problems[before])
-    elif topology is not None and (program := _other_program(topology)):
-        result.left_out[name] = f"it is one of {program}, which the lab does not deploy"
+    elif topology is not None and (foreign := ARGUMENTS_OF_OTHERS.keys() & topology.settings.keys()):
+        result.left_out[name] = f"it is one of {ARGUMENTS_OF_OTHERS[foreign.pop()]}, which the lab does not deploy"
     elif topology is not None:
         result.topologies[name] = topology
 
@@ -156,7 +151,7 @@ def _note_unknown(
 
 
 def _topology(entry: _Entry, at: _document.Path, document: _document.Document) -> Topology | None:
-    is_cluster = entry.type == CLUSTER
+    is_cluster = entry.type == "oss-cluster"
     fields = {
         "name": entry.name,
         "primaries": entry.redis_topology.primaries,
@@ -168,7 +163,3 @@ def _topology(entry: _Entry, at: _document.Path, document: _document.Document) -
         "transport": "tcp" if is_cluster else "unix",
     }
     return validated(Topology, fields, document, (*at, "redis_topology"))
-
-
-def _other_program(topology: Topology) -> str | None:
-    return next((ARGUMENTS_OF_OTHERS[name] for name in topology.settings if name in ARGUMENTS_OF_OTHERS), None)

@@ -57,9 +57,7 @@ def _generated_words(dataset: Dataset) -> int:
 
 
 def _scaled_generator(generator: Generator | None, factor: float) -> Generator | None:
-    if generator is None:
-        return None
-    return generator.model_copy(update={"count": max(1, round(generator.count * factor))})
+    return generator and generator.model_copy(update={"count": max(1, round(generator.count * factor))})
 
 
 def _scaled_dataset(dataset: Dataset, factor: float) -> Dataset:

@@ -2,7 +2,6 @@
 
 import functools
 import shlex
-import shutil
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -54,6 +53,4 @@ def obstacle_of(topology: Topology) -> str | None:
         for word in shlex.split(topology.settings.get(name, ""))[:1]:
             if not Path(word).is_file():
                 return f"its setting `{name}` names {word}, which is not there"
-    if topology.transport == "tls" and shutil.which("openssl") is None:
-        return "its certificates are made by `openssl`, which is not installed"
     return None

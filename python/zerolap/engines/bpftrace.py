@@ -33,6 +33,7 @@ LONGEST_OUTPUT_BYTES: Final = 4 << 20
 MOST_KEYS: Final = 4096
 """bpftrace's own limit on the keys of a map: it drops those beyond, and so a map of so many may be part of one."""
 LARGEST: Final = 2**63
+PARTS: Final = Path(__file__).with_name("traces")
 
 BLOCK_IO: Final = "block/block_rq_issue"
 FORK: Final = "sched/sched_process_fork"
@@ -52,93 +53,6 @@ TRANSFERS: Final = frozenset(
 """The system calls that return how many bytes they have moved."""
 OF_FORKED: Final = ("forked_calls", "forked_ns")
 OF_WINDOWS: Final = ("begun", "ended")
-
-_COUNTING: Final = """\
-tracepoint:raw_syscalls:sys_enter /tid == {marking}/
-{{
-  if (args->id == {begins}) {{ @since = nsecs; @on = 1; @begun = count(); }}
-  if (args->id == {ends}) {{ @on = 0; @ended = count(); }}
-}}
-
-tracepoint:raw_syscalls:sys_enter /pid == {process} && @on == 1/
-{{
-  $thread = (uint64)tid;
-  @calls[$thread, (uint64)args->id] = count();
-  @entered[$thread] = nsecs;
-}}
-
-tracepoint:raw_syscalls:sys_exit /pid == {process} && @on == 1/
-{{
-  $thread = (uint64)tid;
-  $entered = @entered[$thread];
-  if ($entered >= @since) {{
-    @call_ns[$thread, (uint64)args->id] = sum(nsecs - $entered);
-    if (args->ret > 0 && ({transfers})) {{ @call_bytes[$thread, (uint64)args->id] = sum((uint64)args->ret); }}
-  }}
-}}
-
-tracepoint:sched:sched_wakeup /@on == 1/
-{{
-  $thread = (uint64)args->pid;
-  if (@went[$thread] > 0) {{ @woken[$thread] = nsecs; }}
-}}
-
-tracepoint:sched:sched_switch /@on == 1/
-{{
-  $next = (uint64)args->next_pid;
-  $went = @went[$next];
-  if ($went > 0) {{
-    if ($went >= @since) {{ @off_ns[$next] = sum(nsecs - $went); @off[$next] = count(); }}
-    $woken = @woken[$next];
-    if ($woken >= @since && $woken >= $went) {{
-      @queue_ns[$next] = sum(nsecs - $woken);
-      @queued[$next] = count();
-    }}
-    delete(@went[$next]);
-  }}
-  if (pid == {process}) {{
-    $thread = (uint64)tid;
-    @went[$thread] = nsecs;
-    delete(@woken[$thread]);
-    if ((args->prev_state & 255) == 0) {{ @woken[$thread] = nsecs; }}
-  }}
-}}
-
-software:page-faults:1 /pid == {process} && @on == 1/
-{{
-  @faults[(uint64)tid] = count();
-}}
-"""
-
-_BLOCK_IO: Final = """
-tracepoint:block:block_rq_issue /pid == {process} && @on == 1/
-{{
-  @block_io[(uint64)tid] = count();
-}}
-"""
-
-_FORKED: Final = """
-tracepoint:sched:sched_process_fork
-{{
-  if (pid == {process} || @forked[(uint64)pid] == 1) {{ @forked[(uint64)args->child_pid] = 1; }}
-}}
-
-tracepoint:raw_syscalls:sys_enter /@on == 1 && pid != {process}/
-{{
-  $thread = (uint64)tid;
-  if (@forked[(uint64)pid] == 1) {{
-    @forked_calls[(uint64)args->id] = count();
-    @entered[$thread] = nsecs;
-  }}
-}}
-
-tracepoint:raw_syscalls:sys_exit /@on == 1 && pid != {process}/
-{{
-  $entered = @entered[(uint64)tid];
-  if (@forked[(uint64)pid] == 1 && $entered >= @since) {{ @forked_ns[(uint64)args->id] = sum(nsecs - $entered); }}
-}}
-"""
-"""A new thread is reported as a fork too, but no process ever has its number while it runs."""
 
 
 @dataclass(frozen=True)
@@ -177,11 +91,16 @@ def tracing_program(process: int, marking: int, names: Mapping[int, str], events
     `names` are the system calls by number, `events` the optional events that the kernel has.
     """
     numbers = {name: number for number, name in names.items()}
-    parts = [_COUNTING, *([_BLOCK_IO] if BLOCK_IO in events else []), *([_FORKED] if FORK in events else [])]
+    optional = {BLOCK_IO: "block_io", FORK: "forked"}
+    parts = ["counting", *(part for event, part in optional.items() if event in events)]
     transfers = " || ".join(f"args->id == {numbers[name]}" for name in sorted(TRANSFERS & numbers.keys()))
-    return "".join(parts).format(
-        process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS], transfers=transfers
-    )
+    values = {"process": process, "marking": marking, "begins": numbers[BEGINS], "ends": numbers[ENDS]}
+    return "\n".join(program_part(name, **values, transfers=transfers) for name in parts)
+
+
+def program_part(name: str, **values: object) -> str:
+    """Return a part of a program for bpftrace, which is a file in `traces`, with its values filled in."""
+    return (PARTS / f"{name}.bt").read_text() % values
 
 
 def read_maps(output: str) -> dict[str, Any]:
@@ -221,26 +140,24 @@ def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
     return TracedCounts(calls, call_ns, call_bytes, **by_thread, forked_calls=forked_calls, forked_ns=forked_ns)
 
 
+def counts_by_numbers(values: object, parts: int) -> dict[tuple[int, ...], int]:
+    """Return the counts of a map whose keys are so many numbers; raises `ValueError` for another map."""
+    if not isinstance(values, dict):
+        raise ValueError("a map has another form")
+    form = re.compile(",".join([r"\d{1,20}"] * parts), re.ASCII)
+    for key in values:
+        if form.fullmatch(key) is None:
+            raise ValueError(f"a map has the key `{key[:80]}`")
+    return {tuple(map(int, key.split(","))): count_of(value) for key, value in values.items()}
+
+
 def counts_by_number(values: object) -> dict[int, int]:
     """Return the counts of a map by its keys, which are numbers; raises `ValueError` for another map."""
-    return {int(key): value for key, value in _entries(values, r"\d{1,20}")}
+    return {number: count for (number,), count in counts_by_numbers(values, 1).items()}
 
 
 def _by_call(values: object) -> dict[tuple[int, int], int]:
-    counted = {}
-    for key, value in _entries(values, r"\d{1,10},\d{1,20}"):
-        thread, number = key.split(",")
-        counted[int(thread), int(number)] = value
-    return counted
-
-
-def _entries(values: object, form: str) -> list[tuple[str, int]]:
-    if not isinstance(values, dict):
-        raise ValueError("a map has another form")
-    for key in values:
-        if re.fullmatch(form, key, re.ASCII) is None:
-            raise ValueError(f"a map has the key `{key[:80]}`")
-    return [(key, count_of(value)) for key, value in values.items()]
+    return {(thread, number): count for (thread, number), count in counts_by_numbers(values, 2).items()}
 
 
 def count_of(value: object) -> int:

@@ -5,10 +5,11 @@ import functools
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerolap import _core
+from zerolap.build import BuiltServer
 from zerolap.engines.counted_checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
@@ -75,7 +76,7 @@ class Counted:
             for side in job.servers:
                 measurement = place.measured(block, side)
                 if measurement is None:
-                    with named_failure(job, block, side):
+                    with named_failure(job.servers, side, block):
                         counted = _count(job, block, side, place, windows)
                     measurement = counted.model_copy(update={"instrument": instrument})
                     yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
@@ -88,22 +89,11 @@ class Counted:
 
 def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Windows | None) -> Measurement:
     """Carry out one counted trial; raises `TrialFailed` with the server's log if server or load generator fail."""
-    server, built = job.servers[side], place.builds.get(job.servers[side].build)
+    built = place.builds.get(job.servers[side].build)
     began = now()
     with place.trial_directory() as directory:
-        trial = CountedTrial(
-            program=built.program,
-            source_root=built.record.source_root,
-            case=job.case,
-            server=server,
-            seed=block.seed,
-            directory=directory,
-            windows=windows,
-            stripped=built.record.stripped,
-            scale=job.amounts.scale,
-            instrument_start=block.number == 0,
-        )
-        measurement, recorded = count(trial)
+        trial = CountedTrial.of(job, block, side, built, windows, directory)
+        measurement, recorded = count(replace(trial, instrument_start=block.number == 0))
     kept: dict[str, str | None] = {"began": began}
     for name, graph in recorded.graphs.items():
         kept[name] = place.blobs.put(graph)
@@ -127,18 +117,8 @@ def _count_calls(
     """
     built = place.builds.get(job.count_builds[side])
     with place.trial_directory() as directory:
-        trial = CountedTrial(
-            program=built.program,
-            source_root=built.record.source_root,
-            case=job.case,
-            server=job.servers[side],
-            seed=block.seed,
-            directory=directory,
-            windows=windows,
-            scale=job.amounts.scale,
-        )
         try:
-            measurement, recorded = count(trial)
+            measurement, recorded = count(CountedTrial.of(job, block, side, built, windows, directory))
         except TrialFailed as fault:
             raise fault.of("count build") from fault.__cause__
     if not measurement.validity.valid:
@@ -160,6 +140,23 @@ class CountedTrial(ServerTrial):
     stripped: bool = False
     scale: float = 1.0
     instrument_start: bool = False
+
+    @classmethod
+    def of(
+        cls, job: TrialsJob, block: Block, side: Side, built: BuiltServer, windows: Windows | None, directory: Path
+    ) -> "CountedTrial":
+        """Return a side's trial of a block, by this build of the side, in an empty directory."""
+        return cls(
+            built.program,
+            job.servers[side],
+            job.case,
+            block.seed,
+            directory,
+            built.record.source_root,
+            windows,
+            built.record.stripped,
+            job.amounts.scale,
+        )
 
 
 @dataclass(frozen=True)
@@ -243,11 +240,10 @@ def _evaluate(
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
         metrics["allocations_per_op"] = allocations or 0.0
-    sent = sum(part.requests for part in counts.slices)
     checks = [
         *checks,
         *reply_checks(trial.case, counts.slices, counts.keys),
-        executed_check(trial.case, sent, counts.executed),
+        executed_check(trial.case, sum(part.requests for part in counts.slices), counts.executed),
     ]
     small_per_op = dumped_instructions(counts.small_dump) / counts.counted_small
     agreement = windows_check(trial.case, counts.counted_small, small_per_op, parsed.totals.instructions)
@@ -265,15 +261,13 @@ def _evaluate(
 
 def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: int, requests_large: int) -> bytes:
     """Return the call graph of a request as JSON, from two dumps that count so many."""
-    try:
+    with _reading_dumps(trial):
         return confined_reader.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
-    except (OSError, ValueError) as broken:
-        raise broken_dump(trial.directory, str(broken)) from broken
 
 
 def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
     """Return the call graph of a tick of the server's timers as JSON."""
-    try:
+    with _reading_dumps(trial):
         return confined_reader.timer_graph(
             str(counts.large_dump),
             str(counts.timer_dump),
@@ -282,6 +276,12 @@ def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
             ticks=TICKS,
             source_root=trial.source_root,
         )
+
+
+@contextlib.contextmanager
+def _reading_dumps(trial: CountedTrial) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as broken:
         raise broken_dump(trial.directory, str(broken)) from broken
 

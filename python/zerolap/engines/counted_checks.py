@@ -15,19 +15,13 @@ def reply_checks(case: Case, slices: Sequence[SliceResult], keys: KeyLookUps | N
         for code, count in part.errors.items():
             errors[code] = errors.get(code, 0) + count
     first_error = next((part.first_error for part in slices if part.first_error is not None), None)
-    checks = [_error_check(case.expect.errors, errors, first_error)]
+    total, allowed = sum(errors.values()), case.expect.errors
+    shown = shown_errors(errors, first_error) if total else float(total)
+    checks = [Check(check="errors", ok=total <= allowed, value=shown, limit=f"<= {allowed}")]
     checks += look_up_checks(case, [part.commands for part in slices], keys)
     if case.expect.reply is not None:
         checks.append(_kind_check(case.expect.reply, slices))
     return checks
-
-
-def _error_check(allowed: int, errors: dict[str, int], first_error: str | None) -> Check:
-    total = sum(errors.values())
-    shown: float | str = total
-    if total:
-        shown = shown_errors(errors, first_error)
-    return Check(check="errors", ok=total <= allowed, value=shown, limit=f"<= {allowed}")
 
 
 def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
@@ -40,9 +34,7 @@ def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
                 others[name] = others.get(name, 0) + count
     total = expected + sum(others.values())
     share = expected / total if total else 0.0
-    value: float | str = share
-    if others:
-        value = f"{share:.3g} (also {', '.join(sorted(others))})"
+    value = f"{share:.3g} (also {', '.join(sorted(others))})" if others else share
     return Check(check="reply", ok=total > 0 and not others, value=value, limit=f"all {kind}")
 
 
@@ -76,7 +68,4 @@ def windows_check(case: Case, requests: int, small_per_op: float, per_op: float)
     """Whether the small window alone gives about the same cost a request, for cases whose state is stable."""
     if case.state != "stable" or per_op <= 0 or requests < WINDOWS_AGREE_REQUESTS:
         return None
-    difference = abs(small_per_op - per_op) / per_op
-    return Check(
-        check="windows_agree", ok=difference <= WINDOWS_AGREE_LIMIT, value=difference, limit=f"<= {WINDOWS_AGREE_LIMIT}"
-    )
+    return Check.at_most("windows_agree", abs(small_per_op - per_op) / per_op, WINDOWS_AGREE_LIMIT)

@@ -3,8 +3,8 @@
 import hashlib
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -70,36 +70,32 @@ class EmulatedTrial:
         return KERNEL_BYTES + int(COPIES * size_bytes)
 
 
-@dataclass(frozen=True)
-class GuestPrograms:
-    """The guest's own program, compiled into a directory below the name of all that went in."""
+def guest_program(directory: Path) -> Path:
+    """Return the first process of the machine, compiled into a directory below the name of all that went in.
 
-    directory: Path
-    compiler: Sequence[str] = field(default=COMPILER)
-
-    def fork_client(self) -> Path:
-        """Return the first process of the machine; raises `EnvironmentMissing` where it cannot be compiled."""
-        content = GUEST_SOURCE.read_bytes()
-        digest = hashlib.sha256(content + " ".join(self.compiler).encode()).hexdigest()[:32]
-        program = self.directory / f"guest-{digest}"
-        if program.is_file():
-            return program
-        self.directory.mkdir(parents=True, exist_ok=True)
-        made, log = (self.directory / f"{name}-{digest}-{threading.get_native_id()}" for name in ("making", "log"))
-        command = [*self.compiler, "-o", str(made), str(GUEST_SOURCE)]
-        with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log) as process:
-            try:
-                code = process.wait(COMPILING_SECONDS)
-            except subprocess.TimeoutExpired:
-                code = -1
-            tail = process.output_tail()
-        log.unlink()
-        if code != 0:
-            raise EnvironmentMissing(
-                "the guest's program cannot be compiled", hint="apt-get install gcc libc6-dev", details=tail
-            )
-        made.rename(program)
+    Raises `EnvironmentMissing` where it cannot be compiled.
+    """
+    content = GUEST_SOURCE.read_bytes()
+    digest = hashlib.sha256(content + " ".join(COMPILER).encode()).hexdigest()[:32]
+    program = directory / f"guest-{digest}"
+    if program.is_file():
         return program
+    directory.mkdir(parents=True, exist_ok=True)
+    made, log = (directory / f"{name}-{digest}-{threading.get_native_id()}" for name in ("making", "log"))
+    command = [*COMPILER, "-o", str(made), str(GUEST_SOURCE)]
+    with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log) as process:
+        try:
+            code = process.wait(COMPILING_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = -1
+        tail = process.output_tail()
+    log.unlink()
+    if code != 0:
+        raise EnvironmentMissing(
+            "the guest's program cannot be compiled", hint="apt-get install gcc libc6-dev", details=tail
+        )
+    made.rename(program)
+    return program
 
 
 def require_visible_in_guest(path: Path) -> None:
@@ -112,23 +108,17 @@ def require_visible_in_guest(path: Path) -> None:
         )
 
 
-def emulated_fork(
-    trial: EmulatedTrial,
-    kernel: Path,
-    guests: GuestPrograms,
-    directory: Path,
-    on_value: Callable[[str, int], None] = lambda _name, _value: None,
-) -> dict[str, int]:
+def emulated_fork(trial: EmulatedTrial, kernel: Path, programs: Path, directory: Path) -> dict[str, int]:
     """Boot a machine, let the server fork in it, and return what was counted; files go to an empty directory.
 
-    Raises `TrialFailed`, also for a dump that does not hold what the server held at the moment of the fork, and for a
-    server that does not have the pages that were wanted.
+    The guest's own program is kept in the directory `programs`. Raises `TrialFailed`, also for a dump that does not
+    hold what the server held at the moment of the fork, and for a server that does not have the pages that were wanted.
     """
     ramdisk, work = directory / "ramdisk", directory / "work"
-    ramdisk.write_bytes(_ramdisk(trial, guests.fork_client()))
+    ramdisk.write_bytes(_ramdisk(trial, guest_program(programs)))
     work.mkdir()
     machine = EmulatedMachine(kernel, ramdisk, trial.memory_for(trial.size_bytes), MOST_SECONDS)
-    counts = emulate(machine, work, on_value, trial.program.policy)
+    counts = emulate(machine, work, trial.program.policy)
     _require_right_dump(trial, counts)
     if trial.huge_pages is not None:
         memory = AnonymousMemory(counts.get("anonymous_bytes", 0), counts.get("huge_page_bytes", 0))

@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.build import KERNELS, KernelBuilder
 from zerolap.byte_counts import MIB
-from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork
+from zerolap.engines.emulated_fork import EmulatedTrial, emulated_fork
 from zerolap.engines.emulator import require_emulator
 from zerolap.engines.engine import Place
 from zerolap.host import available_bytes
@@ -64,7 +64,7 @@ class EmulatedForks:
             )
             with place.trial_directory(has_limit=False) as directory:
                 began, from_seconds = now(), time.monotonic()
-                counts = emulated_fork(trial, kernel.image, GuestPrograms(kernels), directory)
+                counts = emulated_fork(trial, kernel.image, kernels, directory)
                 measurement = Measurement(
                     metrics={name: float(count) for name, count in counts.items()},
                     validity=Validity.of([]),

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -65,10 +64,7 @@ def require_emulator() -> str:
 
 
 def emulate(
-    machine: EmulatedMachine,
-    directory: Path,
-    on_value: Callable[[str, int], None] = lambda _name, _value: None,
-    policy: SandboxPolicy = SandboxPolicy.REQUIRED,
+    machine: EmulatedMachine, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED
 ) -> dict[str, int]:
     """Boot a machine in the sandbox and return the values that its guest reports; files go to an empty directory.
 
@@ -97,7 +93,7 @@ def emulate(
     ) as process:
         assert process.stdout is not None  # it is piped
         try:
-            output = _read(process.stdout.fileno(), machine.seconds, on_value)
+            output = _read(process.stdout.fileno(), machine.seconds)
         except GuestRefused as refused:
             raise TrialFailed(f"the guest is ended: {refused}", details=_console_tail(console)) from refused
         except TimeoutError as hung:
@@ -126,7 +122,7 @@ def _command(machine: EmulatedMachine, console: Path) -> list[str]:
     ]
 
 
-def _read(descriptor: int, seconds: float, on_value: Callable[[str, int], None]) -> GuestOutput:
+def _read(descriptor: int, seconds: float) -> GuestOutput:
     """Read the output until its end or that of the guest; raises `TimeoutError`, `GuestRefused`, `Interrupted`."""
     output, end, owner = GuestOutput(), time.monotonic() + seconds, current_cancellation()
     while not output.has_ended and output.error is None:
@@ -138,8 +134,7 @@ def _read(descriptor: int, seconds: float, on_value: Callable[[str, int], None])
         received = os.read(descriptor, CHUNK_BYTES)
         if not received:
             break
-        for name, value in output.take(received):
-            on_value(name, value)
+        output.take(received)
     return output
 
 

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -199,12 +199,13 @@ def trials_of(job: TrialsJob, place: Place) -> Generator[EngineTrial, None, None
 
 
 @contextlib.contextmanager
-def named_failure(job: TrialsJob, block: Block, side: Side | None = None) -> Iterator[None]:
+def named_failure(sides: Collection[Side], side: Side | None, block: Block | None = None) -> Iterator[None]:
     """Give a failure the number of its block, and the name of its side where there are several."""
     try:
         yield
     except TrialFailed as fault:
-        raise fault.at(side if len(job.servers) > 1 else None, block.number) from fault.__cause__
+        number = None if block is None else block.number
+        raise fault.at(side if len(sides) > 1 else None, number) from fault.__cause__
 
 
 def disk_full(fault: OSError) -> EnvironmentMissing:

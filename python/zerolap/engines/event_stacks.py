@@ -116,35 +116,31 @@ def _apart(number: int) -> int:
     return next((apart for apart in APART if number <= apart * WANTED_SAMPLES), APART[-1])
 
 
-class _Named(BaseModel):
+class _Part(BaseModel):
+    """What is read of a part of `zerolap.stacks/1`."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+
+class _Thread(_Part):
     name: str
 
 
-class _Frame(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Frame(_Part):
     function: str
     object: str
     inlined: bool = False
 
 
-class _Stack(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Stack(_Part):
     thread: int
     frames: list[int]
     samples: int
 
 
-class _Stacks(BaseModel):
-    """What is read of `zerolap.stacks/1`."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Stacks(_Part):
     samples: int
-    threads: list[_Named]
+    threads: list[_Thread]
     frames: list[_Frame]
     stacks: list[_Stack]
 

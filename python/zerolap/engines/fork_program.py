@@ -8,13 +8,12 @@ The fork is divided by samples of the kernel's stack: that works on every kernel
 functions need kprobes or a list of functions that many kernels do not give.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from zerolap.engines.bpftrace import count_of, counts_by_number, read_maps
+from zerolap.engines.bpftrace import count_of, counts_by_number, counts_by_numbers, program_part, read_maps
 from zerolap.records import MOST_CHILD_STEPS, ForkPartName, PageFaultKind, TimeOffReason
 
 NEW_TASK: Final = "task/task_newtask"
@@ -63,153 +62,8 @@ FAULT_KINDS: Final[Mapping[int, PageFaultKind]] = {
 x86_pf_error_code`).
 """
 ANY_FAULT: Final = 4
+FAULT_KIND: Final = "(uint64)args->error_code & 3"
 TIMES_OFF: Final[Mapping[int, TimeOffReason]] = {0: "elsewhere", 1: "in a system call", 2: "waiting for requests"}
-
-_TRACING: Final = """\
-tracepoint:raw_syscalls:sys_enter /pid == {process}/
-{{
-  $call = (uint64)args->id;
-  $descriptor = (uint64)args->args[0];
-  if ($call == {close}) {{ delete(@file[$descriptor]); }}
-  if (tid == {process} && @ended == 0) {{
-    @entered = nsecs;
-    @inside = (uint64)1;
-    if (@child == 0 && ({is_fork})) {{
-      @forking = (uint64)1;
-      @began = nsecs;
-      @fork_off = (uint64)0;
-    }}
-    @target = (uint64){no_file};
-    if (({is_of_file}) && (@file[$descriptor] == 1 || {is_known_file})) {{ @target = $descriptor; }}
-    if (@on == 1) {{
-      if ({is_wait}) {{
-        @inside = (uint64)2;
-        if (@phase == 0) {{
-          @phase = (uint64)1;
-          @pause = nsecs - @began;
-        }}
-      }}
-      @calls[@phase, $call, @target] = count();
-    }}
-  }}
-}}
-
-tracepoint:raw_syscalls:sys_exit /pid == {process}/
-{{
-  $call = (uint64)args->id;
-  if (({is_open}) && args->ret >= 0) {{ @file[(uint64)args->ret] = (uint64)1; }}
-  if (tid == {process}) {{
-    @inside = (uint64)0;
-    if (@on == 1 && @entered >= @since) {{
-      $taken = nsecs - @entered;
-      @call_ns[@phase, $call, @target] = sum($taken);
-      @longest[$call, @target] = max($taken);
-    }}
-    if (@forking == 1) {{
-      @forking = (uint64)0;
-      if (@child > 0) {{
-        @fork_ns = nsecs - @began;
-        @since = nsecs;
-        if (@ended == 0) {{ @on = (uint64)1; }}
-      }}
-    }}
-  }}
-}}
-
-tracepoint:task:task_newtask /tid == {process}/
-{{
-  if (@forking == 1 && @child == 0 && ((uint64)args->clone_flags & {shares_memory}) == 0) {{
-    @child = (uint64)args->pid;
-  }}
-}}
-
-tracepoint:sched:sched_process_exit /@child > 0/
-{{
-  if ((uint64)tid == @child && @ended == 0) {{
-    @ended = nsecs;
-    @child_ns = nsecs - @began;
-    @on = (uint64)0;
-  }}
-}}
-
-profile:hz:{hz} /tid == {process}/
-{{
-  if (@forking == 1 && @sampled < {most_samples}) {{
-    @sampled = @sampled + 1;
-    @fork_stacks[kstack({depth})] = count();
-  }}
-}}
-
-tracepoint:sched:sched_wakeup /args->pid == {process}/
-{{
-  if (@went > 0) {{ @woken = nsecs; }}
-}}
-
-tracepoint:sched:sched_switch
-{{
-  if ((@on == 1 || @forking == 1) && args->next_pid == {process} && @went > 0) {{
-    $off = nsecs - @went;
-    if (@forking == 1) {{
-      @fork_off = @fork_off + $off;
-    }} else {{
-      @off[@went_from] = count();
-      @off_ns[@went_from] = sum($off);
-      if (@woken >= @went) {{ @queue_ns[@went_from] = sum(nsecs - @woken); }}
-    }}
-    @went = (uint64)0;
-  }}
-  if ((@on == 1 || @forking == 1) && tid == {process}) {{
-    @went = nsecs;
-    @went_from = @inside;
-    @woken = (uint64)0;
-    if ((args->prev_state & 255) == 0) {{ @woken = nsecs; }}
-  }}
-}}
-
-tracepoint:raw_syscalls:sys_enter /@child > 0/
-{{
-  if ((uint64)tid == @child && @ended == 0) {{
-    $call = (uint64)args->id;
-    if (@steps == 0 || @last_call != $call) {{
-      $step = @steps;
-      if ($step < {most_steps}) {{
-        @step[$step] = $call;
-        @step_at[$step] = nsecs - @began;
-      }}
-      @steps = $step + 1;
-      @last_call = $call;
-    }}
-    if (@steps <= {most_steps}) {{ @step_calls[@steps] = count(); }}
-    @child_entered = nsecs;
-    @child_calls[$call] = count();
-  }}
-}}
-
-tracepoint:raw_syscalls:sys_exit /@child > 0/
-{{
-  if ((uint64)tid == @child && @ended == 0 && @steps > 0) {{
-    $taken = nsecs - @child_entered;
-    @child_call_ns[(uint64)args->id] = sum($taken);
-    if (@steps <= {most_steps}) {{ @step_ns[@steps] = sum($taken); }}
-  }}
-}}
-"""
-
-_FAULT: Final = """
-tracepoint:{event} /@child > 0/
-{{
-  if (pid == {process} && @on == 1) {{ @faults[(uint64)args->error_code & 3] = count(); }}
-  if ((uint64)pid == @child && @ended == 0) {{ @child_faults[(uint64)args->error_code & 3] = count(); }}
-}}
-"""
-
-_ANY_FAULT: Final = """
-software:page-faults:1 /@child > 0/
-{{
-  if (pid == {process} && @on == 1) {{ @faults[(uint64){kind}] = count(); }}
-  if ((uint64)pid == @child && @ended == 0) {{ @child_faults[(uint64){kind}] = count(); }}
-}}
-"""
 
 
 @dataclass
@@ -293,7 +147,8 @@ def fork_program(
     def is_one_of(calls: Iterable[str]) -> str:
         return _any("$call", [numbers[call] for call in calls if call in numbers])
 
-    text = _TRACING.format(
+    tracing = program_part(
+        "fork",
         process=process,
         close=numbers["close"],
         is_fork=is_one_of(FORKS),
@@ -308,10 +163,12 @@ def fork_program(
         depth=STACK_DEPTH,
         most_steps=MOST_CHILD_STEPS,
     )
+    kinds = {f"tracepoint:{event.replace('/', ':')}": FAULT_KIND for event in FAULT_EVENTS if event in events}
     faults = [
-        _FAULT.format(event=event.replace("/", ":"), process=process) for event in FAULT_EVENTS if event in events
+        program_part("fault", event=event, kind=kind, process=process)
+        for event, kind in (kinds or {"software:page-faults:1": f"(uint64){ANY_FAULT}"}).items()
     ]
-    return "".join([text, *(faults or [_ANY_FAULT.format(process=process, kind=ANY_FAULT)])])
+    return "\n".join([tracing, *faults])
 
 
 def _any(variable: str, values: Sequence[int]) -> str:
@@ -343,15 +200,15 @@ def _positive(maps: Mapping[str, Any], name: str) -> int | None:
 
 def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], TimedCalls]:
     calls: dict[tuple[int, int | None], TimedCalls] = defaultdict(TimedCalls)
-    for (phase, number, descriptor), value in _by_numbers(maps.get("calls", {}), 3):
+    for (phase, number, descriptor), value in counts_by_numbers(maps.get("calls", {}), 3).items():
         counts = calls[_call_key(number, descriptor)]
         counts.calls += value
         counts.in_pause += value if phase == 0 else 0
-    for (phase, number, descriptor), value in _by_numbers(maps.get("call_ns", {}), 3):
+    for (phase, number, descriptor), value in counts_by_numbers(maps.get("call_ns", {}), 3).items():
         counts = calls[_call_key(number, descriptor)]
         counts.ns += value
         counts.ns_in_pause += value if phase == 0 else 0
-    for (number, descriptor), value in _by_numbers(maps.get("longest", {}), 2):
+    for (number, descriptor), value in counts_by_numbers(maps.get("longest", {}), 2).items():
         calls[_call_key(number, descriptor)].longest_ns = value
     return dict(calls)
 
@@ -390,17 +247,6 @@ def _steps(maps: Mapping[str, Any]) -> list[StepCounts]:
 def _child_calls(maps: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
     calls, ns = (counts_by_number(maps.get(name, {})) for name in ("child_calls", "child_call_ns"))
     return {number: (value, ns.get(number, 0)) for number, value in calls.items()}
-
-
-def _by_numbers(values: object, parts: int) -> list[tuple[tuple[int, ...], int]]:
-    """Return the entries of a map whose keys are so many numbers; raises `ValueError` for another map."""
-    if not isinstance(values, dict):
-        raise ValueError("a map has another form")
-    form = re.compile(",".join([r"\d{1,20}"] * parts), re.ASCII)
-    for key in values:
-        if form.fullmatch(key) is None:
-            raise ValueError(f"a map has the key `{key[:80]}`")
-    return [(tuple(map(int, key.split(","))), count_of(value)) for key, value in values.items()]
 
 
 def _stacks(values: object) -> dict[tuple[str, ...], int]:

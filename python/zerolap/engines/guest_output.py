@@ -30,26 +30,26 @@ class GuestOutput:
     _rest: bytes = b""
     _bytes: int = 0
 
-    def take(self, received: bytes) -> list[tuple[str, int]]:
-        """Take what was received, and return the values in it; raises `GuestRefused` beyond the bounds."""
+    def take(self, received: bytes) -> None:
+        """Take what was received; raises `GuestRefused` beyond the bounds."""
         self._bytes += len(received)
         if self._bytes > MOST_BYTES:
             raise GuestRefused(f"it writes more than {MOST_BYTES >> 20} MiB of results")
         *lines, self._rest = (self._rest + received).split(b"\n")
         if max(map(len, [*lines, self._rest])) > LONGEST_LINE_BYTES:
             raise GuestRefused(f"it writes lines of more than {LONGEST_LINE_BYTES} bytes")
-        return [taken for line in lines if (taken := self._line(line.removesuffix(b"\r"))) is not None]
+        for line in lines:
+            self._take_line(line.removesuffix(b"\r"))
 
-    def _line(self, line: bytes) -> tuple[str, int] | None:
+    def _take_line(self, line: bytes) -> None:
         if line.startswith(ERROR):
             self.error = self.error or line[len(ERROR) :].decode(errors="replace")
-            return None
+            return
         match = LINE.fullmatch(line)
         if match is None or int(match[2]) > LARGEST_VALUE:
             raise GuestRefused(f"it writes `{line[:80].decode(errors='replace')}`, which is not a name and a number")
-        name, value = match[1].decode(), int(match[2])
-        self.values[name] = value
+        name = match[1].decode()
+        self.values[name] = int(match[2])
         if len(self.values) > MOST_NAMES:
             raise GuestRefused(f"it writes more than {MOST_NAMES} names")
         self.has_ended = self.has_ended or name == END
-        return name, value

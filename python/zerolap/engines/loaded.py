@@ -46,7 +46,7 @@ class Loaded:
         load = _Load(name, load_tool_named(name))
         with contextlib.closing(trials_of(job, place)) as trials:
             for trial in trials:
-                with named_failure(job, trial.block, trial.side):
+                with named_failure(job.servers, trial.side, trial.block):
                     yield trial.done(load.measure(trial))
 
 

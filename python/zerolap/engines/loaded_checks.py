@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from zerolap.engines.counted_checks import executed_check
 from zerolap.engines.engine import EngineTrial
 from zerolap.engines.look_up_checks import absent_keys_check
-from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
+from zerolap.engines.timed_checks import client_check
 from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
 from zerolap.server import CpuTimes, KeyLookUps, RunningServer, number_in, parts_of, rows_of
@@ -67,7 +67,10 @@ def loaded_checks(trial: EngineTrial, run: LoadedRun) -> list[Check]:
     return [
         *_reply_checks(trial.case, run),
         executed_check(trial.case, run.outcome.requests, run.calls),
-        _client_check(run),
+        client_check(
+            run.client_seconds / run.seconds,
+            run.cpu.main_ns / 1e9 * run.outcome.ops_per_sec / run.outcome.requests,
+        ),
         Check(
             check="oversubscribed",
             ok=trial.pinning.is_clean,
@@ -91,15 +94,3 @@ def _reply_checks(case: Case, run: LoadedRun) -> list[Check]:
         holds = case.expect.hit_rate_holds(rate)
         checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
     return checks
-
-
-def _client_check(run: LoadedRun) -> Check:
-    """Whether the program had time left, or the server had none: else the program's own speed was measured."""
-    client = run.client_seconds / run.seconds
-    server = run.cpu.main_ns / 1e9 * run.outcome.ops_per_sec / run.outcome.requests
-    return Check(
-        check="client_saturation",
-        ok=client <= CLIENT_BUSY_LIMIT or server >= SERVER_BUSY_ENOUGH,
-        value=client,
-        limit=f"<= {CLIENT_BUSY_LIMIT:g}, or a server busy >= {SERVER_BUSY_ENOUGH:g}",
-    )

@@ -4,10 +4,10 @@ import contextlib
 import math
 import random
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.engines.balanced_order import turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.records import Case, Side
 
@@ -61,6 +61,24 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
     return Chosen(wanted, tuple(looks))
 
 
+def turns_of_pairs(sides: Sequence[Side], chance: random.Random) -> Iterator[list[Side]]:
+    """Yield the order of each pair without end: a random one, then its reverse, and so on."""
+    while True:
+        order = chance.sample(sides, len(sides))
+        yield order
+        yield order[::-1]
+
+
+def set_up_order(sides: Sequence[Side], seed: int, case: str) -> list[Side]:
+    """Return in which order the sides of a start are set up.
+
+    Starts of a case have seeds that follow each other: each side is the first one equally often. Which one begins
+    depends on the case, so that the first start of all cases is not the same side's.
+    """
+    first = (seed + zlib.crc32(case.encode())) % len(sides)
+    return [*sides[first:], *sides[:first]]
+
+
 def run_pairs(
     sides: Mapping[Side, TimedSide], work: SliceWork, most: int, chance: random.Random
 ) -> dict[Side, list[Slice]]:
@@ -80,7 +98,6 @@ def run_pairs(
 def _run_pair(
     sides: Mapping[Side, TimedSide], work: SliceWork, turns: Sequence[Side], idleness: "_Idleness"
 ) -> dict[Side, Slice]:
-    """Carry out a slice of each side, in the order of their turns."""
     taken: dict[Side, Slice] = {}
     for side in turns:
         with idleness.watched(but=side):

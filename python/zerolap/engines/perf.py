@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
+from zerolap.host import Obstacle
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import LimitReached, Process, confined_reader, is_readable, launch
 
@@ -31,45 +32,30 @@ ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 
 
-@dataclass(frozen=True)
-class Missing:
-    """Why something cannot work here, and what to do about it."""
-
-    reason: str
-    remedy: str
-
-
-def missing_for_sampling() -> Missing | None:
+def missing_for_sampling() -> Obstacle | None:
     """Return why nothing can be sampled here; none if it can."""
     if which("perf") is None:
-        return Missing("perf is not installed", "apt-get install linux-perf")
-    tried = subprocess.run(
-        # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
-        # Its thread for events of BPF programs takes a second to end.
-        ["perf", "record", "--no-bpf-event", "--event", "cpu-clock:k", "--output", "/dev/null", "true"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        return Obstacle("perf is not installed", "apt-get install linux-perf")
+    # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
+    # Its thread for events of BPF programs takes a second to end.
+    tried = _perf("record", "--no-bpf-event", "--event", "cpu-clock:k", "--output", "/dev/null", "true")
     if tried.returncode != 0:
         # Where it is not permitted, perf prints the reason below a heading.
         lines = [line.strip() for line in tried.stderr.splitlines()]
         reason = next((line for line in lines if line not in ("", "Error:")), "it gives no reason")
-        return Missing(f"perf may not record: {reason}", PERMISSION_HINT)
+        return Obstacle(f"perf may not record: {reason}", PERMISSION_HINT)
     return None
+
+
+def _perf(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = ["perf", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 
 @functools.cache
 def sampling_event() -> str:
     """Return what samples are taken by: cycles where the processor's counters can be read, else a timer."""
-    tried = subprocess.run(
-        ["perf", "stat", "--field-separator=,", "--event", "cycles:u", "true"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = _perf("stat", "--field-separator=,", "--event", "cycles:u", "true")
     counted = any(line.partition(",")[0].isdigit() for line in tried.stderr.splitlines())
     return "cycles" if tried.returncode == 0 and counted else "cpu-clock"
 

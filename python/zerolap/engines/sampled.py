@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
 from zerolap.build import BuiltServer, Program
-from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, TimedSide, keys_of
+from zerolap.engines.slices import Slice, SliceWork
+from zerolap.engines.timed_checks import answer_checks
 from zerolap.records import (
     Block,
     Case,
@@ -58,7 +58,7 @@ class Sampled:
         if any(server.topology.nodes > 1 for server in job.servers.values()):
             raise TrialFailed("stacks are taken of one server; the topology has several")
         for trial, placement in _in_turns(job, place):
-            with named_failure(job, trial.block, trial.side):
+            with named_failure(job.servers, trial.side, trial.block):
                 yield trial.done(_pass(trial, place).model_copy(update={"placement": placement}))
 
 
@@ -120,10 +120,10 @@ def sample(trial: EngineTrial, built: BuiltServer) -> tuple[Measurement, bytes]:
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             # perf is ready before the end of the warm-up.
             recorder = stack.enter_context(recording(side.processes[0], sampling_event(), data))
-            _run_for(WARM_UP_SECONDS, side, work)
+            side.run_for(WARM_UP_SECONDS, work)
             side.refill = recorder.unseen(side.refill)
             recorder.begin()
-            slices = _run_for(SAMPLED_SECONDS, side, work)
+            slices = side.run_for(SAMPLED_SECONDS, work)
             recorder.end()
         program = trial.program
         visible = [trial.directory, program.path, *program.visible]
@@ -131,35 +131,16 @@ def sample(trial: EngineTrial, built: BuiltServer) -> tuple[Measurement, bytes]:
     return _evaluate(trial.case, slices, stacks, checks, time.monotonic() - began), stacks
 
 
-def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
-    end = time.monotonic() + seconds
-    slices = [side.run(work)]
-    while time.monotonic() < end:
-        slices.append(side.run(work))
-    return slices
-
-
 def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check], seconds: float) -> Measurement:
     counts = _Counts.model_validate_json(stacks)
     requests = sum(one.result.requests for one in slices)
     checks = [
         *filled,
-        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
-        executed_check(case, requests, sum(one.executed for one in slices)),
-        Check(
-            check="stack_samples",
-            ok=counts.samples >= FEWEST_SAMPLES,
-            value=float(counts.samples),
-            limit=f">= {FEWEST_SAMPLES}",
-        ),
-        _lost_check(counts),
+        *answer_checks(case, slices, requests),
+        Check.at_least("stack_samples", float(counts.samples), FEWEST_SAMPLES),
+        Check.at_most("lost_samples", counts.lost / max(counts.samples + counts.lost, 1), MOST_LOST),
     ]
     cpu_ns = sum(one.cpu.total_ns for one in slices)
     seconds_at_work = sum(one.seconds for one in slices)
     metrics = {"cpu_ns_per_op": cpu_ns / requests, "ops_per_sec": requests / seconds_at_work}
     return Measurement(metrics=metrics, validity=Validity.of(checks), seconds=seconds, method=METHOD)
-
-
-def _lost_check(counts: _Counts) -> Check:
-    share = counts.lost / max(counts.samples + counts.lost, 1)
-    return Check(check="lost_samples", ok=share <= MOST_LOST, value=share, limit=f"<= {MOST_LOST:g}")

@@ -1,12 +1,13 @@
 """One side for the engines that watch a server at full speed: started, filled, pinned, with its load generator."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from zerolap.build import Program
 from zerolap.engines.server_trial import PinnedTrial, deployed, deployed_at, filled
 from zerolap.engines.slices import TimedSide
-from zerolap.load import LoadGenerator, LoadHost, Target, load_program, prepare, timed_arguments
-from zerolap.records import CaseRefused, Check
+from zerolap.load import OWN_TOOL, LoadGenerator, LoadHost, Target, load_program, prepare, timed_arguments
+from zerolap.records import CaseRefused, Check, TrialsJob
 from zerolap.server import Deployment, SummedStatistics, named_death
 
 
@@ -50,3 +51,22 @@ def _deployed(
             if deployment.nodes[0].server.load_login is not None:
                 raise CaseRefused("a load host does not log in to a server that asks for a password")
             yield deployment, load_host.start(case, seed, port.number)
+
+
+def require_standalone(job: TrialsJob, programs: Iterable[Program]) -> None:
+    """Raise `CaseRefused` for a job whose load cannot come from another machine, with the reason."""
+    for server in job.servers.values():
+        topology = server.topology
+        if topology.is_cluster or topology.replicas or topology.transport == "tls":
+            raise CaseRefused(
+                f"the load is to come from another machine, which reaches a standalone server and not the topology "
+                f"`{topology.name}`"
+            )
+    if job.load_tool not in (None, OWN_TOOL):
+        raise CaseRefused(
+            f"the load is to come from another machine, on which `{OWN_TOOL}` sends it and not `{job.load_tool}`"
+        )
+    if not all(program.takes_settings for program in programs):
+        raise CaseRefused(
+            "the load is to come from another machine, and a start command with a socket cannot be given a port"
+        )

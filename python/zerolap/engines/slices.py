@@ -21,7 +21,6 @@ from zerolap.server import (
     ServerStatistics,
     SummedStatistics,
     is_asleep,
-    look_ups_between,
     read_cpu_times,
     read_total_ns,
 )
@@ -174,15 +173,23 @@ class TimedSide:
             counts = self.counters.end()
             stolen_seconds = self.stolen_seconds() - stolen_before
             whole_ns = self._whole_ns() - whole_before_ns
-            after = self.statistics.read()
+            taken = self.statistics.read() - before
             self.beside.require_running()
         return replace(
-            _slice(result, cpu, before, after),
+            _slice(result, cpu, taken),
             counts=counts,
             whole_ns=whole_ns,
             servers=len(self.servers),
             stolen_seconds=stolen_seconds,
         )
+
+    def run_for(self, seconds: float, work: SliceWork) -> list[Slice]:
+        """Carry out slices until so many seconds are over, one at least."""
+        end = time.monotonic() + seconds
+        slices = [self.run(work)]
+        while time.monotonic() < end:
+            slices.append(self.run(work))
+        return slices
 
     def _settled_cpu(self) -> list[CpuTimes]:
         """Return what each server has used once it has nothing more to do; at once of one that does not rest."""
@@ -240,23 +247,14 @@ class TimedSide:
                     raise TrialFailed("the server's process is gone") from gone
 
 
-def _slice(result: SliceResult, cpu: Sequence[CpuTimes], before: ServerStatistics, after: ServerStatistics) -> Slice:
-    calls = after.calls - before.calls
-    reads = None if after.reads is None or before.reads is None else after.reads - before.reads
-    cycles = None if after.cycles is None or before.cycles is None else after.cycles - before.cycles
+def _slice(result: SliceResult, cpu: Sequence[CpuTimes], taken: ServerStatistics) -> Slice:
     return Slice(
         result=result,
         cpu=functools.reduce(operator.add, cpu),
         busiest_main_ns=max(one.main_ns for one in cpu),
-        usec_per_call=(after.usec - before.usec) / calls if calls > 0 else None,
-        executed=calls,
-        keys=look_ups_between(before, after),
-        requests_per_read=result.requests / reads if reads else None,
-        requests_per_cycle=result.requests / cycles if cycles else None,
+        usec_per_call=taken.usec / taken.calls if taken.calls > 0 else None,
+        executed=taken.calls,
+        keys=taken.keys,
+        requests_per_read=result.requests / taken.reads if taken.reads else None,
+        requests_per_cycle=result.requests / taken.cycles if taken.cycles else None,
     )
-
-
-def keys_of(slices: Sequence[Slice]) -> KeyLookUps | None:
-    """Return the look-ups of keys in all slices; none where the server does not report them."""
-    known = [one.keys for one in slices if one.keys is not None]
-    return functools.reduce(operator.add, known) if known and len(known) == len(slices) else None

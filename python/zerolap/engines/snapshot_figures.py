@@ -1,7 +1,6 @@
 """The figures of one event under load, from when things happened and the slots of the load. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from zerolap.load import NS_PER_SECOND, LatencySummary, LoadSeries, longest_us
@@ -53,8 +52,8 @@ def event_metrics(series: LoadSeries, moments: EventMoments) -> dict[str, float]
         "longest_pause_us": longest_us(series.between(moments.begin_ns, moments.pause_end_ns)),
         "event_seconds": (moments.end_ns - moments.begin_ns) / NS_PER_SECOND,
         "throughput_lost": 1 - during.ops_per_sec / outside.ops_per_sec,
-        **_prefixed("during", during),
-        **_prefixed("outside", outside),
+        **{f"during_{name}": value for name, value in asdict(during).items()},
+        **{f"outside_{name}": value for name, value in asdict(outside).items()},
     }
     normal = seconds_until_normal(series, moments.begin_ns)
     return metrics if normal is None else metrics | {"seconds_until_normal": normal}
@@ -86,14 +85,3 @@ def seconds_until_normal(series: LoadSeries, begin_ns: int) -> float | None:
         if summary is not None and summary.p99_us <= limit_us and all(slot.replies for slot in slots):
             return max(0, series.began_ns + index * series.slot_ns - begin_ns) / NS_PER_SECOND
     return None
-
-
-def _prefixed(prefix: str, summary: LatencySummary) -> Mapping[str, float]:
-    return {
-        f"{prefix}_p50_us": summary.p50_us,
-        f"{prefix}_p99_us": summary.p99_us,
-        f"{prefix}_p99_9_us": summary.p99_9_us,
-        f"{prefix}_p99_99_us": summary.p99_99_us,
-        f"{prefix}_max_us": summary.max_us,
-        f"{prefix}_ops_per_sec": summary.ops_per_sec,
-    }

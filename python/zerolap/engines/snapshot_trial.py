@@ -133,10 +133,6 @@ class SnapshotServer:
     def _server(self) -> RunningServer:
         return self._deployment.primaries[0].server
 
-    @property
-    def _processors(self) -> set[int]:
-        return {*self._trial.pinning.server, *self._trial.pinning.client}
-
     def _used_ns(self, load: OpenEndedLoad) -> int:
         """Return the CPU time of the servers, their ended children, and the load generator."""
         return load.used_ns() + sum(read_total_ns(node.process) for node in self._deployment.nodes)
@@ -164,8 +160,9 @@ class SnapshotServer:
         began, seed = now(), moments.getrandbits(32)
         self._wait_for_child()
         memory = self._memory_metrics()
+        processors = {*self._trial.pinning.server, *self._trial.pinning.client}
         with self._loaded(load, seed) as running:
-            with watch(lambda: self._used_ns(running), self._processors) as disturbance:
+            with watch(lambda: self._used_ns(running), processors) as disturbance:
                 time.sleep(STARTING_NS / NS_PER_SECOND + CALM_SECONDS + moments.uniform(0, MOST_RANDOM_SECONDS))
                 running.require_running()
                 happened = self._event_happens()
@@ -271,7 +268,6 @@ class SnapshotServer:
             time.sleep(POLL_SECONDS)
 
     def _reports_saving(self) -> bool:
-        """Whether the server reports in `INFO` that it is saving."""
         persistence = self._server.info("persistence")
         return any(number_in(persistence, field) is not None for field in IN_PROGRESS)
 

@@ -10,21 +10,19 @@ import contextlib
 import random
 import statistics
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.engines import timed_checks
-from zerolap.engines.balanced_order import set_up_order
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
+from zerolap.engines.pairing import Chosen, choose_requests, run_pairs, set_up_order
 from zerolap.engines.server_trial import PinnedTrial
-from zerolap.engines.side import set_up
+from zerolap.engines.side import require_standalone, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.standalone import require_standalone
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
 from zerolap.load import LoadHost, MachineWatch, reference_ns
 from zerolap.records import (
@@ -102,7 +100,7 @@ class Timed:
                 if deadline.is_over:
                     yield JobFinished(job=job.id, cut_short=True)
                     return
-                with named_failure(job, block):
+                with named_failure(job.servers, None, block):
                     started = _undisturbed(job, block, place, pinning, amounts)
                 measurements = {side: _kept(started, side, place) for side in job.servers}
                 yield TrialDone(job=job.id, block=block.number, measurements=measurements)
@@ -157,7 +155,7 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
             amounts = amounts.model_copy(update={"slice_requests": None})
         if disturbed & CHECKS_OF_MACHINE:
             _wait_for_quiet(place)
-    return started.placed(placement).after(lost_seconds).loaded_from(place.load_host)
+    return started.completed(placement, lost_seconds, place.load_host)
 
 
 def _wait_for_quiet(place: Place) -> None:
@@ -212,29 +210,21 @@ class StartOutcome:
         """What was chosen, the same for all sides."""
         return next(iter(self.measurements.values())).amounts
 
-    def placed(self, placement: Placement) -> "StartOutcome":
-        """Return the start with the placement of its programs, and why their pages did not vary, if they did not."""
+    def completed(
+        self, placement: Placement, lost_seconds: float = 0.0, load_host: LoadHost | None = None
+    ) -> "StartOutcome":
+        """Return the start with the placement of its programs, and why their pages did not vary, if they did not.
+
+        `lost_seconds` is what attempts before it took of each side, `load_host` what put load on it.
+        """
         if placement.seed is None and not self.is_copied:
             placement = Placement(failure=f"{placement.failure}; {SHARED_FILE}")
+        known = {"placement": placement, "load_host": None if load_host is None else load_host.name}
         measurements = {
-            side: one.model_copy(update={"placement": placement}) for side, one in self.measurements.items()
-        }
-        return replace(self, measurements=measurements)
-
-    def after(self, lost_seconds: float) -> "StartOutcome":
-        """Return the start with the time that attempts before it took of each side."""
-        longer = {
-            side: one.model_copy(update={"seconds": one.seconds + lost_seconds})
+            side: one.model_copy(update=known | {"seconds": one.seconds + lost_seconds})
             for side, one in self.measurements.items()
         }
-        return replace(self, measurements=longer)
-
-    def loaded_from(self, load_host: LoadHost | None) -> "StartOutcome":
-        """Return the start with the name of the load host, if there is one."""
-        if load_host is None:
-            return self
-        named = {side: one.model_copy(update={"load_host": load_host.name}) for side, one in self.measurements.items()}
-        return replace(self, measurements=named)
+        return replace(self, measurements=measurements)
 
 
 PERCENTILES = {"latency_p50_us": 0.5, "latency_p99_us": 0.99, "latency_p99_9_us": 0.999}
@@ -265,7 +255,7 @@ def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
     for side in set_up_order(list(start.servers), start.seed, start.case.name):
         directory = start.directory / f"alone-{side}"
         directory.mkdir()
-        with _naming(side, start.servers):
+        with named_failure(start.servers, side):
             own = {side: start.servers[side]}
             timed = _time_together(replace(start, servers=own, directory=directory, amounts=amounts, looks=looks))
         measurements |= timed.measurements
@@ -274,13 +264,12 @@ def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
     pairs = min(len(timeline.slices) for timeline in timelines.values())
     return StartOutcome(
         measurements={side: measurements[side] for side in start.servers},
-        timelines={side: _first(pairs, timelines[side]) for side in start.servers},
+        timelines={
+            side: timelines[side].model_copy(update={"slices": timelines[side].slices[:pairs]})
+            for side in start.servers
+        },
         is_copied=is_copied,
     )
-
-
-def _first(slices: int, timeline: Timeline) -> Timeline:
-    return timeline.model_copy(update={"slices": timeline.slices[:slices]})
 
 
 def _time_together(start: TimedStart) -> StartOutcome:
@@ -292,7 +281,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
         # Whoever is set up first finds the machine's memory in another state: that must not be one side always.
         for side in set_up_order(list(start.servers), start.seed, start.case.name):
             _require_memory(sides.values())
-            with _naming(side, start.servers):
+            with named_failure(start.servers, side):
                 sides[side], filled[side] = set_up(stack, _trial_of(start, side), start.load_host)
             sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
             if stolen_seconds(processors) > 0:
@@ -316,7 +305,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
     return StartOutcome(
         measurements={
             side: _measurement(
-                start.case, slices[side], [*filled[side], *noise], work, _elapsed_ns_per_op(counted[side]), control_ns
+                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
@@ -354,12 +343,7 @@ def _require_memory(running: Iterable[TimedSide]) -> None:
         raise _DoesNotFitTwice
 
 
-def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
-    return sum(side.used_ns() for side in sides.values())
-
-
 def _trial_of(start: TimedStart, side: Side) -> PinnedTrial:
-    """Return the trial of a side, with a directory of its own."""
     directory = start.directory / side
     directory.mkdir()
     return PinnedTrial(
@@ -381,7 +365,7 @@ def _watched(start: TimedStart, sides: Mapping[Side, TimedSide]) -> Iterator[lis
     processors = {*start.pinning.server, *start.pinning.client}
     with contextlib.ExitStack() as stack:
         is_remote = start.load_host is not None
-        own = watch(lambda: _used_ns(sides), processors, interrupts_are_load=is_remote)
+        own = watch(lambda: sum(side.used_ns() for side in sides.values()), processors, interrupts_are_load=is_remote)
         watches: list[MachineWatch] = [stack.enter_context(own)]
         if start.load_host is not None:
             watches.append(stack.enter_context(start.load_host.watch()))
@@ -401,21 +385,12 @@ def _naming_the_dead(sides: Mapping[Side, TimedSide]) -> Iterator[None]:
         raise dead.failure(fault.message).at(side_of[dead] if len(sides) > 1 else None) from fault
 
 
-@contextlib.contextmanager
-def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
-    """Give a failure its side, where there are several."""
-    try:
-        yield
-    except TrialFailed as fault:
-        raise fault.at(side if len(sides) > 1 else None) from fault.__cause__
-
-
 def _measurement(
     case: Case,
     slices: Sequence[Slice],
+    counted_for_elapsed: Sequence[Slice],
     filled: Sequence[Check],
     work: SliceWork,
-    elapsed_ns_per_op: float,
     control_ns: float,
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
@@ -426,7 +401,8 @@ def _measurement(
     whole_ns = sum(one.whole_ns for one in slices)
     if whole_ns > 0:
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
-    metrics["elapsed_ns_per_op"] = elapsed_ns_per_op
+    requests = sum(one.result.requests for one in counted_for_elapsed)
+    metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
     metrics[CONTROL] = control_ns
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
@@ -440,10 +416,6 @@ def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Se
     if all(len(undisturbed[side]) >= FEWEST_UNDISTURBED * len(of_side) for side, of_side in slices.items()):
         return dict(undisturbed)
     return dict(slices)
-
-
-def _elapsed_ns_per_op(slices: Sequence[Slice]) -> float:
-    return sum(one.result.elapsed_ns for one in slices) / sum(one.result.requests for one in slices)
 
 
 def _latencies(slices: Sequence[Slice]) -> dict[str, float]:

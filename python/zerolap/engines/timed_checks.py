@@ -1,11 +1,13 @@
 """The conditions under which the slices of a timed trial may be used."""
 
+import functools
+import operator
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 
 from zerolap.engines.counted_checks import executed_check, reply_checks
-from zerolap.engines.slices import Slice, SliceWork, keys_of
+from zerolap.engines.slices import Slice, SliceWork
 from zerolap.records import Case, Check
 
 SHORTEST_SLICE_SECONDS = 0.001
@@ -16,12 +18,28 @@ RATE_LIMIT = 0.9
 
 def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[Check]:
     """Return the checks of the slices of one side: replies, calls, lengths, and whether the client kept up."""
+    if work.per_second is None:
+        client = statistics.median(one.client_busy for one in slices)
+        kept_up = client_check(client, statistics.median(one.server_busy for one in slices))
+    else:
+        # A server that falls behind the fixed rate is sent its requests in other portions.
+        ops_per_sec = statistics.median(one.result.ops_per_sec for one in slices)
+        kept_up = Check.at_least("rate", ops_per_sec / work.per_second, RATE_LIMIT)
     return [
-        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
-        executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),
-        _length_check(slices),
+        *answer_checks(case, slices, work.requests * len(slices)),
+        Check.at_least("slice_seconds", min(one.seconds for one in slices), SHORTEST_SLICE_SECONDS),
         *_counters_checks(slices),
-        _client_check(slices) if work.per_second is None else _rate_check(slices, work.per_second),
+        kept_up,
+    ]
+
+
+def answer_checks(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
+    """Return the checks of the replies to so many requests, and of whether the server executed these."""
+    keys = [one.keys for one in slices if one.keys is not None]
+    look_ups = functools.reduce(operator.add, keys) if keys and len(keys) == len(slices) else None
+    return [
+        *reply_checks(case, [one.result for one in slices], look_ups),
+        executed_check(case, requests, sum(one.executed for one in slices)),
     ]
 
 
@@ -34,29 +52,14 @@ def _counters_checks(slices: Sequence[Slice]) -> list[Check]:
     return [Check(check="counters", ok=True, value=value, limit="in all slices, or not used")]
 
 
-def _length_check(slices: Sequence[Slice]) -> Check:
-    shortest = min(one.seconds for one in slices)
-    return Check(
-        check="slice_seconds",
-        ok=shortest >= SHORTEST_SLICE_SECONDS,
-        value=shortest,
-        limit=f">= {SHORTEST_SLICE_SECONDS:g}",
-    )
+def client_check(client: float, server: float) -> Check:
+    """Whether the client had time left, or the server had none: else the client's own speed was measured.
 
-
-def _client_check(slices: Sequence[Slice]) -> Check:
-    """Whether the load generator had time left, or the server had none: else the client's own speed was measured."""
-    client = statistics.median(one.client_busy for one in slices)
-    server = statistics.median(one.server_busy for one in slices)
+    Both are the busy parts of a processor, 0 to 1.
+    """
     return Check(
         check="client_saturation",
         ok=client <= CLIENT_BUSY_LIMIT or server >= SERVER_BUSY_ENOUGH,
         value=client,
         limit=f"<= {CLIENT_BUSY_LIMIT:g}, or a server busy >= {SERVER_BUSY_ENOUGH:g}",
     )
-
-
-def _rate_check(slices: Sequence[Slice], per_second: int) -> Check:
-    """Whether the fixed rate was kept; a server that falls behind is sent its requests in other portions."""
-    reached = statistics.median(one.result.ops_per_sec for one in slices) / per_second
-    return Check(check="rate", ok=reached >= RATE_LIMIT, value=reached, limit=f">= {RATE_LIMIT:g}")

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from zerolap.engines.bpftrace import BEGINS, TRANSFERS, TracedCounts, tracing
-from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
 from zerolap.engines.event_stacks import EventRecorder, RecordedEvent, RecordedStacks
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, TimedSide, keys_of
+from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.tcp_windows import TcpWindows
+from zerolap.engines.timed_checks import answer_checks
 from zerolap.host import tracing_obstacle
 from zerolap.records import (
     LONGEST_TRACED_NAME,
@@ -70,7 +70,7 @@ class Traced:
             raise TrialFailed("one server is traced; the topology has several")
         with contextlib.closing(trials_of(job, place)) as trials:
             for trial in trials:
-                with named_failure(job, trial.block, trial.side):
+                with named_failure(job.servers, trial.side, trial.block):
                     yield trial.done(_pass(trial, place))
 
 
@@ -113,10 +113,10 @@ def _bounded(reason: str | None) -> str | None:
 def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list[Slice], TracedCounts, TcpWindows]:
     """Return slices, and what bpftrace and TCP counted while their requests were answered."""
     with tracing(side.processes[0], trial.directory) as tracer:
-        _run_for(WARM_UP_SECONDS, side, work)
+        side.run_for(WARM_UP_SECONDS, work)
         tcp = TcpWindows(side.processes[0], tracer)
         side.counters = SideCounters(tcp)
-        slices = _run_for(TRACED_SECONDS, side, work)
+        slices = side.run_for(TRACED_SECONDS, work)
         side.counters = SideCounters()
         return slices, tracer.counts(), tcp
 
@@ -134,15 +134,7 @@ def _recorded(
     }
     program = trial.program
     recorder = EventRecorder(side, trial.directory, source_root, [trial.directory, program.path, *program.visible])
-    return recorder.record(numbers, lambda seconds: _run_for(seconds, side, work))
-
-
-def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
-    end = time.monotonic() + seconds
-    slices = [side.run(work)]
-    while time.monotonic() < end:
-        slices.append(side.run(work))
-    return slices
+    return recorder.record(numbers, lambda seconds: side.run_for(seconds, work))
 
 
 def _evaluate(
@@ -158,8 +150,7 @@ def _evaluate(
     calls = sum(counts.calls.values())
     checks = [
         *filled,
-        *reply_checks(trial.case, [part.result for part in slices], keys_of(slices)),
-        executed_check(trial.case, requests, sum(part.executed for part in slices)),
+        *answer_checks(trial.case, slices, requests),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]
     metrics = traced_metrics(counts, requests, main_thread) | tcp.metrics(requests)

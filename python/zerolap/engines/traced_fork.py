@@ -144,7 +144,6 @@ def trace_snapshot(traced: TracedServer, load: SnapshotLoadSettings, seed: int, 
 def _counted(
     traced: TracedServer, load: SnapshotLoadSettings, seed: int, files: Mapping[int, str], hz: int
 ) -> ForkCounts:
-    """Return what bpftrace recorded of one event."""
     process = traced.server.process
     program = fork_program(process, system_call_names(), files, hz, events_of(FAULT_EVENTS))
     with attached(program, traced.trial.directory) as probes:

@@ -12,7 +12,7 @@ from zerolap.engines.pin import Pin, PinRequest
 from zerolap.load import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed, Windows
 from zerolap.sandbox import FileRefused, read_file
-from zerolap.server import KeyLookUps, RunningServer, StatisticsReader, look_ups_between
+from zerolap.server import KeyLookUps, RunningServer, StatisticsReader
 
 TARGET_INSTRUCTIONS = 10_000_000
 """The instructions of the large window: rare paths occur in it, and callgrind executes it in a fifth of a second."""
@@ -127,7 +127,7 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     large = load.slice(windows.large)
     counting.carry_out(PinRequest.DUMP, cycle)
     clock_readings = counting.pin.clock_readings - readings_before
-    after = counting.statistics.read()
+    counted = counting.statistics.read() - before
     # The statistics are behind this dump.
     counting.carry_out(PinRequest.DUMP, cycle)
     for _ in range(TICKS):
@@ -143,8 +143,8 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         slices=(small, large),
         clock_readings=clock_readings,
         requests=windows.small + windows.large + 3 * cycle,
-        executed=after.calls - before.calls - 3 * cycle,
-        keys=look_ups_between(before, after),
+        executed=counted.calls - 3 * cycle,
+        keys=counted.keys,
         timer_dump=_part(dumps, 7),
         counted_timers=TICKS * unit + cycle,
         alone=_count_alone(counting) if counting.case.client.pipeline > cycle else None,

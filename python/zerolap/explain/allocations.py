@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import FunctionKey, is_named
 
 _OF_ALLOCATORS: Final = r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?"
 """The prefixes of allocators' functions: those of jemalloc, mimalloc, tcmalloc and glibc, or none."""
@@ -31,34 +31,14 @@ RELEASES: Final = re.compile(r"\w*(?:[fF]ree|[rR]elease|[dD]el(?:ete)?(?![a-z])|
 """Names of functions that make something, and of those that release it. Making it is the reason of releasing it."""
 
 
-def makes_something(key: FunctionKey) -> bool:
-    """Whether the function makes or adds something that has to be released again."""
-    return MAKES.fullmatch(key[0]) is not None and not releases_something(key)
-
-
-def releases_something(key: FunctionKey) -> bool:
-    """Whether the function gives up what was made before."""
-    return RELEASES.fullmatch(key[0]) is not None
-
-
 def is_allocator(key: FunctionKey) -> bool:
     """Whether the function gives or takes memory itself: calls from one such function to another move none."""
-    return any(pattern.fullmatch(key[0]) for pattern in (ALLOCATES, REALLOCATES, FREES))
+    return is_named(key, ALLOCATES, REALLOCATES, FREES)
 
 
 def is_wrapper(key: FunctionKey) -> bool:
     """Whether the function gives or takes memory on behalf of whoever calls it, whose decision it is."""
-    return any(pattern.fullmatch(key[0]) for pattern in (CALLS_ALLOCATOR, ALLOCATES_STRING))
-
-
-def calls_allocator(name: str) -> bool:
-    """Whether a function of that name is a server's own around those of an allocator."""
-    return CALLS_ALLOCATOR.fullmatch(name) is not None
-
-
-def asks_for_size(key: FunctionKey) -> bool:
-    """Whether the function returns the size of a block of an allocator."""
-    return ASKS_FOR_SIZE.fullmatch(key[0]) is not None
+    return is_named(key, CALLS_ALLOCATOR, ALLOCATES_STRING)
 
 
 def works_at_memory(name: str) -> bool:
@@ -78,22 +58,6 @@ KEEPS_DATA: Final = re.compile(
 
 Of counted references, calls do not show which reference is the last.
 """
-
-
-def keeps_data(key: FunctionKey) -> bool:
-    """Whether the function moves memory into or out of what outlives the request."""
-    return KEEPS_DATA.fullmatch(key[0]) is not None
-
-
 STORES_IN_TABLE: Final = re.compile(r"dict\w*(?:Add|Insert)\w*|hashtable\w*(?:Add|Insert)\w*")
+"""Functions that add to a table: their memory lives as long as the table."""
 RELEASES_TABLE: Final = re.compile(r"dict(?:Release|Empty)|hashtable(?:Release|Empty)")
-
-
-def stores_in_table(key: FunctionKey) -> bool:
-    """Whether the function adds to a table: its memory lives as long as the table."""
-    return STORES_IN_TABLE.fullmatch(key[0]) is not None
-
-
-def releases_table(key: FunctionKey) -> bool:
-    """Whether the function frees a table with all that is in it."""
-    return RELEASES_TABLE.fullmatch(key[0]) is not None

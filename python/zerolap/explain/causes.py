@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap.explain.text import joined
-from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, LopsidedReason, MetricRule, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, LopsidedReason, Verdict, WildStarts
 
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
@@ -172,12 +172,12 @@ def _slow_starts(verdict: Verdict, wild: WildStarts) -> str:
     )
 
 
-def explain_opposed_work(verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS) -> Finding | None:
+def explain_opposed_work(verdicts: Sequence[Verdict]) -> Finding | None:
     """Return the finding on counted figures of which some gained and others lost; none where they agree."""
     # Judging takes a while to import, which what one version could do without does not need.
     from zerolap.judge import weighed_work
 
-    weighed = weighed_work(verdicts, rules)
+    weighed = weighed_work(verdicts)
     if not weighed.gains or not weighed.losses or weighed.word is None:
         return None
     of_losses, of_gains = (" and ".join(map(_counts, figures)) for figures in (weighed.losses, weighed.gains))

@@ -52,7 +52,6 @@ class _ChangedLocation:
         return inlined + after - self.base_cost(costs)
 
     def base_cost(self, costs: "CodeCosts") -> float:
-        """Return what its lines cost in the base."""
         return sum(costs.base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
 
     def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:

@@ -1,5 +1,6 @@
 """A call graph by function: what each costs itself, and who calls whom at what cost."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
@@ -9,6 +10,11 @@ FunctionKey = tuple[str, str]
 LONGEST_NAME: Final = 200
 """Names of functions and files are cut to this length to be shown or matched: code under test chooses them."""
 _Key = TypeVar("_Key")
+
+
+def is_named(key: FunctionKey, *patterns: re.Pattern[str]) -> bool:
+    """Whether one of the patterns stands for all of a function's name."""
+    return any(pattern.fullmatch(key[0]) for pattern in patterns)
 
 
 def sums(these: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key, float]:

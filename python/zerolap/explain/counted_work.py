@@ -15,7 +15,6 @@ from zerolap.records import (
     CallCounts,
     CalledFunction,
     CallGraph,
-    CaseOpportunity,
     Category,
     CountedWork,
     FunctionWork,
@@ -61,15 +60,15 @@ def case_work(
     is_searched = _may_be_searched(len(graph.functions), len(graph.edges))
     searching = detectors if is_searched else ()
     opportunities = [opportunity for detector in searching for opportunity in detector.detect(evidence)]
-    work = _functions(index)
+    most_first = sorted(opportunities, key=lambda saving: -saving.saved_instructions_per_op.expected)
     return CountedWork(
         instructions_per_op=graph.totals.instructions,
         is_by_source=functions.are_known,
         is_searched=is_searched,
         reply_parts_per_op=_reply_parts(index),
-        functions=tuple(work),
+        functions=tuple(_functions(index)),
         categories=_categories(index),
-        opportunities=tuple(sorted(opportunities, key=_saved, reverse=True)[:MOST_OPPORTUNITIES]),
+        opportunities=tuple(most_first[:MOST_OPPORTUNITIES]),
     )
 
 
@@ -119,10 +118,6 @@ def _with_bounded_names(functions: Sequence[_Function]) -> Sequence[_Function]:
     if all(len(function.name) <= LONGEST_NAME for function in functions):
         return functions
     return [function.model_copy(update={"name": function.name[:LONGEST_NAME]}) for function in functions]
-
-
-def _saved(opportunity: CaseOpportunity) -> float:
-    return opportunity.saved_instructions_per_op.expected
 
 
 def _functions(index: CallIndex) -> list[FunctionWork]:

@@ -147,7 +147,6 @@ def _figures(values: PerSide | None) -> PerSide | None:
 
 
 def _without_figures(finding: Finding) -> Finding:
-    """Return a finding without its figures of a request."""
     figures = ("instructions_per_op", "self_instructions_per_op", "calls_per_op", "carrier")
     parts = [part.model_copy(update={"calls_per_op": None}) for part in finding.parts]
     return finding.model_copy(update=dict.fromkeys(figures) | {"callers": [], "parts": parts})

@@ -99,7 +99,6 @@ class _Remaining:
         return expected - min(taken, expected)
 
     def take(self, case: str, opportunity: CaseOpportunity) -> None:
-        """Make use of an opportunity."""
         for removed in opportunity.removed:
             key = case, (removed.function, removed.file)
             self.parts[key] = self.parts.get(key, 1.0) * (1.0 - removed.share)

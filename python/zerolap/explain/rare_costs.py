@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from zerolap.explain.allocations import calls_allocator
+from zerolap.explain.allocations import CALLS_ALLOCATOR
 from zerolap.explain.stated_figures import StatedFigure
 from zerolap.explain.text import Sentences
 from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
@@ -76,7 +76,7 @@ def _by_who_decides(graph: CallGraph) -> dict[_Pair, float]:
     for _ in range(MOST_WRAPPERS):
         within: dict[int, float] = {}
         for edge in taken:
-            if calls_allocator(graph.functions[edge.caller].name) and edge.caller in entering:
+            if CALLS_ALLOCATOR.fullmatch(graph.functions[edge.caller].name) and edge.caller in entering:
                 within[edge.caller] = within.get(edge.caller, 0.0) + edge.calls
             else:
                 decided.append(edge)

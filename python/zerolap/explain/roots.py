@@ -11,9 +11,9 @@ those that release as many; and work at memory that begins in no touched functio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.explain.allocations import makes_something, releases_something, works_at_memory
+from zerolap.explain.allocations import MAKES, RELEASES, works_at_memory
 from zerolap.explain.blame import is_same_number
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import FunctionKey, is_named
 from zerolap.explain.sides import ComparedFunction, Functions
 from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
@@ -64,9 +64,10 @@ class Root:
 
 def _is_made_for(release: Suspect, other: Suspect) -> bool:
     """Whether a part is the making of what another part releases: as many calls more or fewer of both."""
-    if release.is_of_calls and other.is_of_calls and releases_something(release.function.key):
+    if release.is_of_calls and other.is_of_calls and is_named(release.function.key, RELEASES):
         released, made = abs(release.stated.change), abs(other.stated.change)
-        return makes_something(other.function.key) and is_same_number(released, made)
+        makes = is_named(other.function.key, MAKES) and not is_named(other.function.key, RELEASES)
+        return makes and is_same_number(released, made)
     return False
 
 

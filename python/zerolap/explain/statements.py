@@ -163,7 +163,6 @@ class _Step:
         return self.part_of(self.function.with_inlined)
 
     def part_of(self, cost: PerSide) -> StatedFigure:
-        """Return the part of a cost of the function that is on this way."""
         return StatedFigure((cost.base or 0.0) * self.base_part, (cost.head or 0.0) * self.head_part)
 
 

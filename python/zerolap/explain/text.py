@@ -31,7 +31,6 @@ class _Clause:
     predicate: str
 
     def __str__(self) -> str:
-        """Return both."""
         return f"{self.subject} {self.predicate}"
 
 

@@ -31,7 +31,6 @@ class _Work:
     lines: dict[Line, float] = field(default_factory=dict)
 
     def add(self, line: Line, instructions: float) -> None:
-        """Add instructions of a line."""
         self.instructions += instructions
         self.lines[line] = self.lines.get(line, 0.0) + instructions
 
@@ -46,7 +45,6 @@ class _Edge:
     lines: dict[Line, float] = field(default_factory=dict)
 
     def add(self, files: Sequence[str], calls: float, lines: Iterable[tuple[int, int, float]]) -> None:
-        """Add calls."""
         self.calls += calls
         for file, line, number in lines:
             place = files[file], line

@@ -18,7 +18,7 @@ from zerolap.host.platform_identity import fingerprint as fingerprint, runnable_
 from zerolap.host.probes.programs import version_of as version_of
 from zerolap.host.processors import Processor as Processor, Processors as Processors, read_processors as read_processors
 from zerolap.host.tracing import (
-    TracingObstacle as TracingObstacle,
+    Obstacle as Obstacle,
     events_of as events_of,
     probing_obstacle as probing_obstacle,
     tracing_obstacle as tracing_obstacle,

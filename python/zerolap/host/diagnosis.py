@@ -1,6 +1,6 @@
 """The diagnosis of one subject of this machine."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -25,10 +25,6 @@ class Diagnosis:
     cost: str = ""
     remedy: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """Return the fields as plain text, by name."""
-        return {name: str(value) for name, value in asdict(self).items()}
-
 
 def fine(subject: str, found: str) -> Diagnosis:
     """Return a diagnosis with the state OK."""
@@ -38,6 +34,11 @@ def fine(subject: str, found: str) -> Diagnosis:
 def warning(subject: str, found: str, cost: str, remedy: str) -> Diagnosis:
     """Return a diagnosis with the state WARNING: measuring works, but worse."""
     return Diagnosis(subject, State.WARNING, found, cost, remedy)
+
+
+def fine_if(is_fine: bool, subject: str, found: str, cost: str, remedy: str) -> Diagnosis:
+    """Return a diagnosis with the state OK or WARNING."""
+    return fine(subject, found) if is_fine else warning(subject, found, cost, remedy)
 
 
 def missing(subject: str, found: str, cost: str, remedy: str) -> Diagnosis:

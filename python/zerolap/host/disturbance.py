@@ -16,18 +16,13 @@ CLOCK_LIMIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class _Clocks:
-    """Seconds on three clocks at one moment."""
+class _Sample:
+    """The machine at one moment, with seconds on three clocks."""
 
+    counters: MachineTimes
     monotonic: float
     since_boot: float
     civil: float
-
-
-@dataclass(frozen=True)
-class _Sample:
-    counters: MachineTimes
-    clocks: _Clocks
     used_ns: int
 
 
@@ -48,10 +43,10 @@ class Disturbance:
         if self.interrupts_are_load:
             own += noise.interrupts
         return [
-            _at_most("steal", noise.steal, STEAL_LIMIT),
-            _at_most("other_load", max(0.0, noise.others - own), OTHERS_LIMIT),
-            _at_most("swap", noise.swapped_pages, SWAP_LIMIT),
-            *_clock_checks(self.before.clocks, self.after.clocks),
+            Check.at_most("steal", noise.steal, STEAL_LIMIT),
+            Check.at_most("other_load", max(0.0, noise.others - own), OTHERS_LIMIT),
+            Check.at_most("swap", noise.swapped_pages, SWAP_LIMIT),
+            *_clock_checks(self.before, self.after),
         ]
 
 
@@ -70,23 +65,21 @@ def watch(
 
 
 def _read(used_ns: Callable[[], int], processors: Collection[int]) -> _Sample:
-    return _Sample(read_counters(processors=processors), _read_clocks(), used_ns())
+    return _Sample(
+        read_counters(processors=processors),
+        time.clock_gettime(time.CLOCK_MONOTONIC),
+        time.clock_gettime(time.CLOCK_BOOTTIME),
+        time.time(),
+        used_ns(),
+    )
 
 
-def _read_clocks() -> _Clocks:
-    return _Clocks(time.clock_gettime(time.CLOCK_MONOTONIC), time.clock_gettime(time.CLOCK_BOOTTIME), time.time())
-
-
-def _clock_checks(before: _Clocks, after: _Clocks) -> list[Check]:
+def _clock_checks(before: _Sample, after: _Sample) -> list[Check]:
     """A suspended machine's monotonic clock stands still; one that was set only moves the civil time."""
     since_boot = after.since_boot - before.since_boot
     suspended = since_boot - (after.monotonic - before.monotonic)
     stepped = abs(after.civil - before.civil - since_boot)
     return [
-        _at_most("suspended_seconds", suspended, CLOCK_LIMIT_SECONDS),
-        _at_most("clock_stepped_seconds", stepped, CLOCK_LIMIT_SECONDS),
+        Check.at_most("suspended_seconds", suspended, CLOCK_LIMIT_SECONDS),
+        Check.at_most("clock_stepped_seconds", stepped, CLOCK_LIMIT_SECONDS),
     ]
-
-
-def _at_most(check: str, value: float, limit: float) -> Check:
-    return Check(check=check, ok=value <= limit, value=value, limit=f"<= {limit:g}")

@@ -1,12 +1,13 @@
 """The doctor: all probes, which together take about a second."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any
 
 from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.noise import measure_noise
 from zerolap.host.platform_identity import fingerprint
-from zerolap.host.probes import PROBES, interference as disturbance
+from zerolap.host.probes import PROBES, memory, processor
 from zerolap.host.probes.plugged import plugged_probes
 
 DOCTOR_SCHEMA = "zerolap.doctor/1"
@@ -17,7 +18,7 @@ def doctor() -> list[Diagnosis]:
     noise = measure_noise()
     with ThreadPoolExecutor(max_workers=4) as workers:
         diagnoses = list(workers.map(lambda probe: probe(), [*PROBES, *plugged_probes()]))
-    return [disturbance.load(noise), disturbance.steal(noise), disturbance.swap(noise), *diagnoses]
+    return [processor.load(noise), processor.steal(noise), memory.swap(noise), *diagnoses]
 
 
 def doctor_json(diagnoses: list[Diagnosis]) -> dict[str, Any]:
@@ -26,5 +27,5 @@ def doctor_json(diagnoses: list[Diagnosis]) -> dict[str, Any]:
         "schema": DOCTOR_SCHEMA,
         "platform": fingerprint().model_dump(mode="json"),
         "summary": {state.value: sum(diagnosis.state is state for diagnosis in diagnoses) for state in State},
-        "diagnoses": [diagnosis.to_json() for diagnosis in diagnoses],
+        "diagnoses": [asdict(diagnosis) for diagnosis in diagnoses],
     }

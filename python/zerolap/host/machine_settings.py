@@ -1,36 +1,25 @@
 """Settings of the machine that can affect measurements, as text; empty if the kernel does not report them."""
 
-import os
 import platform
 from pathlib import Path
 
 from zerolap.host.processors import PROCESSORS
-from zerolap.host.system_files import ROOT, chosen, read_number, read_text
+from zerolap.host.system_files import ROOT, chosen, read_fields, read_number, read_text
 
 _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage"
 
 
 def cpu_model(root: Path = ROOT) -> str:
     """Return the processor's name as reported by the kernel, or else the architecture."""
-    for line in (read_text("proc/cpuinfo", root) or "").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in {"model name", "Model", "cpu model"}:
-            return " ".join(value.split())
-    return platform.machine()
-
-
-def cpu_field(field: str, root: Path = ROOT) -> str:
-    """Return a field of the first processor in /proc/cpuinfo."""
-    for line in (read_text("proc/cpuinfo", root) or "").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == field:
-            return value.strip()
-    return ""
+    fields = read_fields("proc/cpuinfo", root)
+    model = fields.get("model name") or fields.get("cpu model") or fields.get("Model") or platform.machine()
+    return " ".join(model.split())
 
 
 def governors(root: Path = ROOT) -> str:
     """Return the frequency governors in use, separated by commas."""
-    in_use = {read_text(str(path.relative_to(root)), root) for path in _frequency_files(root)}
+    files = (root / PROCESSORS).glob("cpu[0-9]*/cpufreq/scaling_governor")
+    in_use = {read_text(str(path.relative_to(root)), root) for path in files}
     return ",".join(sorted(filter(None, in_use)))
 
 
@@ -56,7 +45,7 @@ def huge_pages_defragmentation(root: Path = ROOT) -> str:
 def virtualisation(root: Path = ROOT) -> str:
     """Return the hypervisor's name, `container`, or both; empty on a physical machine."""
     layers = []
-    if "hypervisor" in cpu_field("flags", root).split():
+    if "hypervisor" in read_fields("proc/cpuinfo", root).get("flags", "").split():
         product = read_text("sys/class/dmi/id/product_name", root) or read_text("sys/hypervisor/type", root)
         layers.append(product or "virtual machine")
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
@@ -82,8 +71,7 @@ def mitigations(root: Path = ROOT) -> dict[str, str]:
 def memory_bytes(root: Path = ROOT) -> dict[str, int]:
     """Return the fields of /proc/meminfo in bytes."""
     fields = {}
-    for line in (read_text("proc/meminfo", root) or "").splitlines():
-        name, _, value = line.partition(":")
+    for name, value in read_fields("proc/meminfo", root).items():
         words = value.split()
         if words and words[0].isdigit():
             fields[name] = int(words[0]) * (1024 if words[-1] == "kB" else 1)
@@ -97,12 +85,3 @@ def available_bytes(root: Path = ROOT) -> int:
     if limit is not None and used is not None and limit.isdigit() and used.isdigit():
         free = min(free, int(limit) - int(used))
     return free
-
-
-def kernel() -> str:
-    """Return the release of the running kernel."""
-    return os.uname().release
-
-
-def _frequency_files(root: Path) -> list[Path]:
-    return sorted((root / PROCESSORS).glob("cpu[0-9]*/cpufreq/scaling_governor"))

@@ -50,13 +50,14 @@ def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Machin
     times = _times(lines, ["cpu"])
     selected = _times(lines, [f"cpu{number}" for number in processors] or ["cpu"])
     used = os.times()
+    pages = (line.split() for line in (read_text("proc/vmstat", root) or "").splitlines())
     return MachineTimes(
         clock=time.monotonic(),
         total=sum(selected),
         busy=sum(times) - times[_IDLE] - times[_WAITING] - times[_STEAL],
         steal=selected[_STEAL],
         own=used.user + used.system + used.children_user + used.children_system,
-        swapped_pages=_swapped_pages(root),
+        swapped_pages=sum(int(number) for name, number in pages if name in {"pswpin", "pswpout"}),
         interrupts=sum(times[_INTERRUPTS]),
     )
 
@@ -97,12 +98,3 @@ def _times(lines: Iterable[str], names: Collection[str]) -> list[float]:
         if name in names:
             totals = [total + int(value) / ticks for total, value in zip(totals, values, strict=False)]
     return totals
-
-
-def _swapped_pages(root: Path) -> int:
-    pages = 0
-    for line in (read_text("proc/vmstat", root) or "").splitlines():
-        name, _, value = line.partition(" ")
-        if name in {"pswpin", "pswpout"}:
-            pages += int(value)
-    return pages

@@ -10,7 +10,7 @@ from typing import Final
 
 from zerolap.host import machine_settings as settings
 from zerolap.host.processors import Processors, read_processors
-from zerolap.host.system_files import ROOT, read_text
+from zerolap.host.system_files import ROOT, read_fields, read_text
 from zerolap.records import Platform
 
 EXECUTED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -36,7 +36,7 @@ def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platfor
         fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16],
         cpu=settings.cpu_model(root),
         cores=len(machine.processors),
-        kernel=settings.kernel(),
+        kernel=platform.release(),
         facts=identity | {name: _text(value) for name, value in software(root).items()},
     )
 
@@ -60,8 +60,8 @@ def runnable_architectures(machine: Platform) -> tuple[str, ...] | None:
 def software(root: Path = ROOT) -> dict[str, object]:
     """Return the facts that may change on a machine and affect measurements, by name."""
     return {
-        "microcode": settings.cpu_field("microcode", root),
-        "kernel": settings.kernel(),
+        "microcode": read_fields("proc/cpuinfo", root).get("microcode", ""),
+        "kernel": platform.release(),
         "libc": " ".join(platform.libc_ver()),
         "governor": settings.governors(root),
         "turbo": settings.turbo(root),

@@ -34,24 +34,14 @@ class Processors:
         """The physical cores, each by the lowest number of its processors."""
         return tuple(sorted({processor.core for processor in self.processors}))
 
-    @property
-    def has_siblings(self) -> bool:
-        """Whether two usable processors share a physical core."""
-        return len(self.cores) < len(self.processors)
-
     def on_core(self, core: int) -> tuple[int, ...]:
         """Return the numbers of the processors on a physical core."""
         return tuple(processor.number for processor in self.processors if processor.core == core)
 
 
-def usable_processors() -> frozenset[int]:
-    """Return the numbers of the processors that this process may run on."""
-    return frozenset(os.sched_getaffinity(0))
-
-
 def read_processors(usable: Iterable[int] | None = None, root: Path = ROOT) -> Processors:
     """Return the processors of `usable`, by default of this process; what the kernel does not report is not shared."""
-    numbers = sorted(usable_processors() if usable is None else usable)
+    numbers = sorted(os.sched_getaffinity(0) if usable is None else usable)
     return Processors(
         tuple(
             Processor(

@@ -25,6 +25,12 @@ def read_number(path: str, root: Path = ROOT) -> int | None:
         return None
 
 
+def read_fields(path: str, root: Path = ROOT) -> dict[str, str]:
+    """Return the fields `name: value` of a file below `root`, each as it occurs first; none if it cannot be read."""
+    lines = (line.partition(":") for line in reversed((read_text(path, root) or "").splitlines()))
+    return {name.strip(): value.strip() for name, _, value in lines}
+
+
 def chosen(text: str) -> str:
     """Return the word in brackets of a line such as `always [madvise] never`, or the whole line."""
     return text.partition("[")[2].partition("]")[0] or text
@@ -52,13 +58,19 @@ class ProgramOutcome:
         """Whether the program ended in time with status 0."""
         return self.status == 0
 
-    @property
-    def last_words(self) -> str:
-        """The last line of standard error, or else of standard output."""
-        if self.status is None:
-            return "it did not end in time"
-        lines = (self.errors.strip() or self.output.strip()).splitlines()
-        return lines[-1] if lines else f"status {self.status}"
+
+def failure_of(command: list[str], seconds: float = 5.0) -> str | None:
+    """Return why a program fails, by the last line of standard error or else of standard output; none if it does not.
+
+    It is stopped after that many seconds.
+    """
+    outcome = run(command, seconds)
+    if outcome is None:
+        return f"`{command[0]}` does not start: it is not installed"
+    if outcome.status is None:
+        return "it did not end in time"
+    lines = (outcome.errors.strip() or outcome.output.strip()).splitlines()
+    return None if outcome.succeeded else lines[-1] if lines else f"status {outcome.status}"
 
 
 def run(command: list[str], seconds: float = 5.0) -> ProgramOutcome | None:

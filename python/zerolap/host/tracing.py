@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.system_files import ROOT, run
+from zerolap.host.system_files import ROOT, failure_of
 
 EVENT_DIRECTORIES: Final = ("sys/kernel/tracing/events", "sys/kernel/debug/tracing/events")
 """Where the kernel describes its events; bpftrace and perf read either."""
@@ -26,82 +26,74 @@ LONGEST_REASON: Final = 200
 
 
 @dataclass(frozen=True)
-class TracingObstacle:
-    """Why the kernel's events cannot be traced here, and the command that helps."""
+class Obstacle:
+    """Why something cannot be traced or recorded here, and the command that helps."""
 
     reason: str
     remedy: str
 
 
-def tracing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
+def tracing_obstacle(root: Path = ROOT) -> Obstacle | None:
     """Return what keeps this process from tracing, or none; bpftrace is tried, which takes about half a second."""
-    cannot_start = _cannot_start()
-    if cannot_start is not None:
-        return cannot_start
-    if not any((root / directory).is_dir() for directory in EVENT_DIRECTORIES):
-        return TracingObstacle(
-            "the kernel's events cannot be read: tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"
-        )
-    absent = [event for event in NEEDED_EVENTS if not has_event(event, root)]
-    if absent:
-        return TracingObstacle(
-            f"the kernel does not have the events {', '.join(absent)}",
-            "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_BPF_EVENTS",
-        )
-    return _has_other_ids(root) or _refusal(ATTEMPT)
+    return _cannot_start() or _lacks_events(root) or _has_other_ids(root) or _refusal(ATTEMPT)
 
 
-def probing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
+def probing_obstacle(root: Path = ROOT) -> Obstacle | None:
     """Return what keeps this process from probing the functions of programs, or none; bpftrace is tried too."""
-    cannot_start = _cannot_start()
-    if cannot_start is not None:
-        return cannot_start
-    if not (root / PROBES).is_dir():
-        return TracingObstacle("the kernel cannot probe programs", "a kernel with CONFIG_UPROBE_EVENTS")
-    return _has_other_ids(root) or _refusal(PROBING_ATTEMPT)
-
-
-def has_event(event: str, root: Path = ROOT) -> bool:
-    """Whether the kernel has an event, such as `sched/sched_switch`."""
-    return any((root / directory / event).is_dir() for directory in EVENT_DIRECTORIES)
+    if (obstacle := _cannot_start()) is None and not (root / PROBES).is_dir():
+        return Obstacle("the kernel cannot probe programs", "a kernel with CONFIG_UPROBE_EVENTS")
+    return obstacle or _has_other_ids(root) or _refusal(PROBING_ATTEMPT)
 
 
 def events_of(candidates: Collection[str], root: Path = ROOT) -> frozenset[str]:
-    """Return those of the events that the kernel has."""
-    return frozenset(event for event in candidates if has_event(event, root))
+    """Return those of the events that the kernel has, such as `sched/sched_switch`."""
+    return frozenset(
+        event for event in candidates if any((root / directory / event).is_dir() for directory in EVENT_DIRECTORIES)
+    )
 
 
-def _cannot_start() -> TracingObstacle | None:
+def _lacks_events(root: Path) -> Obstacle | None:
+    if not any((root / directory).is_dir() for directory in EVENT_DIRECTORIES):
+        return Obstacle(
+            "the kernel's events cannot be read: tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"
+        )
+    known = events_of(NEEDED_EVENTS, root)
+    absent = [event for event in NEEDED_EVENTS if event not in known]
+    if not absent:
+        return None
+    return Obstacle(
+        f"the kernel does not have the events {', '.join(absent)}",
+        "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_BPF_EVENTS",
+    )
+
+
+def _cannot_start() -> Obstacle | None:
     if version_of(["bpftrace"]) is None:
-        return TracingObstacle("bpftrace is not installed", installs("bpftrace"))
+        return Obstacle("bpftrace is not installed", installs("bpftrace"))
     if os.geteuid() != 0:
-        return TracingObstacle("bpftrace traces for root only", "sudo --preserve-env=PATH zerolap ...")
+        return Obstacle("bpftrace traces for root only", "sudo --preserve-env=PATH zerolap ...")
     return None
 
 
-def _has_other_ids(root: Path) -> TracingObstacle | None:
-    if _is_in_first_namespace(root):
+def _has_other_ids(root: Path) -> Obstacle | None:
+    try:
+        if (root / "proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE:
+            return None
+    except OSError:
+        # Where the kernel does not state it, process ids are taken to be what they are in the kernel.
         return None
-    return TracingObstacle(
+    return Obstacle(
         "the kernel's events have other process ids than those seen here",
         "outside of containers, or in one with --pid=host",
     )
 
 
-def _is_in_first_namespace(root: Path) -> bool:
-    """Whether process ids are here what they are in the kernel; taken to be so where the kernel does not state it."""
-    try:
-        return (root / "proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE
-    except OSError:
-        return True
-
-
-def _refusal(attempt: str) -> TracingObstacle | None:
+def _refusal(attempt: str) -> Obstacle | None:
     """Try the least that has to work: a program at an event that happens at once."""
-    outcome = run(["bpftrace", "-e", attempt], seconds=ATTEMPT_SECONDS)
-    if outcome is not None and outcome.succeeded:
+    failure = failure_of(["bpftrace", "-e", attempt], seconds=ATTEMPT_SECONDS)
+    if failure is None:
         return None
-    words = "it does not start" if outcome is None else outcome.last_words[:LONGEST_REASON]
-    return TracingObstacle(
-        f"bpftrace cannot trace: {words}", "outside of containers, in a kernel with CONFIG_BPF_EVENTS"
+    return Obstacle(
+        f"bpftrace cannot trace: {failure[:LONGEST_REASON]}",
+        "outside of containers, in a kernel with CONFIG_BPF_EVENTS",
     )

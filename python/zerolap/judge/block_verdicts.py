@@ -8,7 +8,7 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
-from zerolap.judge.verdict_rule import Change, Q, UnadjustedVerdict, detectable_change, interval, look
+from zerolap.judge.verdict_rule import Change, Look, Q, UnadjustedVerdict
 from zerolap.records import UNCHANGED, Measurement, MetricRule, Verdict
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
@@ -87,25 +87,8 @@ def judge_blocks(
     if min_effect * unit < smallest_change:
         min_effect = smallest_change / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
-    share = share_of_look(COUNTED_LOOKS, len(pairs))
-    word, found = look(metric, change_at, share, min_effect, q)
-    detectable_at = partial(detectable_change, change_at, share, min_effect)
-    verdict = Verdict(
-        metric=name,
-        engine=metric.engine,
-        verdict=word,
-        base=base_mean,
-        head=head_mean,
-        change=found.change,
-        low=found.low,
-        high=found.high,
-        q=None,
-        samples=len(pairs),
-        pairs=len(pairs),
-        min_effect=min_effect,
-        detectable=detectable_at(q),
-    )
-    return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, share))
+    look = Look(metric, change_at, share_of_look(COUNTED_LOOKS, len(pairs)), min_effect, q)
+    return look.verdict(look.judged(), (base_mean, head_mean), len(pairs), len(pairs))
 
 
 def is_rare_change(metric: str, base: float, head: float) -> bool:
@@ -193,9 +176,7 @@ def wants_more(judged: Sequence[UnadjustedVerdict], blocks: int, comparisons: in
 
     So is a change whose p would not survive adjustment for that many comparisons, taken at their worst (Bonferroni).
     """
-    return blocks < MAX_BLOCKS and any(_undecided(one, comparisons, q) for one in judged)
-
-
-def _undecided(judged: UnadjustedVerdict, comparisons: int, q: float) -> bool:
-    word = judged.verdict.verdict
-    return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
+    words = [(one.verdict.verdict, one.p) for one in judged]
+    return blocks < MAX_BLOCKS and any(
+        word == "unsure" or (word not in UNCHANGED and p * comparisons > q) for word, p in words
+    )

@@ -137,7 +137,6 @@ def _judge_plugins(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdi
 
 
 def _judge_blocks(engine: str, blocks: Blocks, settings: Settings) -> list[UnadjustedVerdict]:
-    """Return what is concluded on each metric of an engine that is judged by blocks."""
     judged = [
         judge_blocks(rule, *blocks, settings.min_effect[engine], settings.q)
         for rule in with_rules_of_plugins(settings.plugin_metrics).values()

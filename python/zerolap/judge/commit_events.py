@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.judge.change_points import SEARCH_LEVEL, LevelChange, SeriesChanges, SeriesLevels, series_changes
+from zerolap.judge.change_points import LevelChange, SeriesChanges, SeriesLevels, series_changes
 
 FALSE_EVENTS: Final = 0.05
 """The rate of false discoveries among the commits that are named within a horizon."""
@@ -58,12 +58,7 @@ class HistoryChanges:
     commit_events: tuple[CommitEvent, ...]
 
 
-def history_changes(
-    series: Sequence[SeriesLevels],
-    level: float = SEARCH_LEVEL,
-    false_events: float = FALSE_EVENTS,
-    horizon: int = HORIZON,
-) -> HistoryChanges:
+def history_changes(series: Sequence[SeriesLevels]) -> HistoryChanges:
     """Search series of one branch and return the commits that changed them.
 
     Steps of nearly all series are found first. Every series then has a change there, and is searched for others, so
@@ -71,26 +66,24 @@ def history_changes(
 
     Raises `ValueError` for what `series_changes` refuses.
     """
-    found = [series_changes(levels, level) for levels in series]
+    found = [series_changes(levels) for levels in series]
     steps = _platform_steps(found)
     if steps:
-        found = [series_changes(levels.with_known_changes(steps), level) for levels in series]
-    return HistoryChanges(tuple(found), tuple(commit_events(found, false_events, horizon)))
+        found = [series_changes(levels.with_known_changes(steps)) for levels in series]
+    return HistoryChanges(tuple(found), tuple(commit_events(found)))
 
 
-def commit_events(
-    series: Sequence[SeriesChanges], false_events: float = FALSE_EVENTS, horizon: int = HORIZON
-) -> list[CommitEvent]:
+def commit_events(series: Sequence[SeriesChanges], horizon: int = HORIZON) -> list[CommitEvent]:
     """Return the commits that changed one of the series, in order.
 
     `series` are all that were searched, also those without changes; positions are those of one branch. `horizon` is the
-    number of commits over which the rate of `false_events` is spent.
+    number of commits over which the rate of `FALSE_EVENTS` is spent.
     """
     searched = {each.name: each.searched for each in series}
     events: list[CommitEvent] = []
     for family in sorted(_families(series), key=lambda each: each.position):
         named_before = sum(event.position // horizon == family.position // horizon for event in events)
-        share = false_events / horizon * (named_before + 1)
+        share = FALSE_EVENTS / horizon * (named_before + 1)
         if (event := _commit_event(family, searched, share)) is not None:
             events.append(event)
     return events

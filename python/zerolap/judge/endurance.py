@@ -74,7 +74,9 @@ def used_up(facts: CaseFacts) -> Fault | None:
         f"it lasts for {lasting:,.0f}{seconds}"
     )
     limit = f">= {facts.planned_requests:,.0f}"
-    return Fault(kind="drained", command=_busiest_writer(facts), text=text, value=lasting, limit=limit)
+    writing = [command for command in facts.commands if command.writes]
+    busiest = max(writing, key=lambda command: command.requests).command if writing else None
+    return Fault(kind="drained", command=busiest, text=text, value=lasting, limit=limit)
 
 
 def _used_share(held: HeldOverTime) -> tuple[float, str]:
@@ -120,11 +122,6 @@ def _takes_nothing_more(facts: CaseFacts, share: float) -> bool:
         for command in facts.commands
     )
     return ends and share >= HALF_USED_SHARE
-
-
-def _busiest_writer(facts: CaseFacts) -> str | None:
-    writers = [command for command in facts.commands if command.writes]
-    return max(writers, key=lambda command: command.requests).command if writers else None
 
 
 def expires(command: CommandFacts, facts: CaseFacts) -> Fault | None:

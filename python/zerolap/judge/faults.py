@@ -53,8 +53,8 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         share = max(command.nothing_share, command.nothing_share_after)
         text = f"within {sent_at_full_size(command, facts):,.0f} requests {share:.0%} of the replies find nothing"
         yield Fault(kind="drained", command=name, text=text, value=share, limit=f"< {DRAINED_STEP}")
-    elif _ended_early(command) or _churns(command, facts):
-        # Scaled up again the data lasts, or others write it anew.
+    elif command.nothing_share_first <= LARGEST_NOTHING_SHARE < command.nothing_share or _churns(command, facts):
+        # It found its data at first, and not much later: scaled up again the data lasts, or others write it anew.
         pass
     elif command.nothing_share > LARGEST_NOTHING_SHARE:
         text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
@@ -69,11 +69,6 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
         limit = f"<= {LARGEST_NEW_SHARE}"
         yield Fault(kind="new keys", command=name, text=text, value=command.missing_share, limit=limit)
-
-
-def _ended_early(command: CommandFacts) -> bool:
-    """Whether a command found its data at first, and not much later."""
-    return command.nothing_share_first <= LARGEST_NOTHING_SHARE < command.nothing_share
 
 
 def _reads(command: CommandFacts, facts: CaseFacts) -> bool:

@@ -105,7 +105,9 @@ def levels_of(
         for contrast, sample, variance in zip(usable, samples, variances, strict=True)
     ]
     of_nodes, of_steps = _core.graph_levels(nodes, edges, reference, list(steps))
-    return Levels(*(tuple(_level(pair, degrees) for pair in pairs) for pairs in (of_nodes, of_steps)))
+    return Levels(
+        *(tuple(pair and Level(*pair, degrees) for pair in pairs) for pairs in (of_nodes, of_steps)),
+    )
 
 
 @functools.lru_cache(maxsize=1024)
@@ -131,7 +133,3 @@ def _moderated(samples: Sequence[Sequence[float]], degrees_of: Sequence[float]) 
         for variance, degrees in seen
     ]
     return moderated, prior_degrees + min(degrees_of, default=1.0)
-
-
-def _level(pair: tuple[float, float] | None, degrees: float) -> Level | None:
-    return None if pair is None else Level(*pair, degrees)

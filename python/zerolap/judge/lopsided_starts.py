@@ -6,7 +6,7 @@ seen can show that; and wild starts that are too many on one side for chance lea
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
 from zerolap.judge.wild_starts import BoundedStarts
@@ -53,14 +53,10 @@ def _reason(
         return "mean" if starts.estimate * starts.mean < 0 else None
     if starts.wild and abs(starts.mean) + ERRORS * starts.error_of_wild > math.log1p(margin):
         return "mean"
-    if _is_beyond_chance(*_sides(starts.wild)):
+    higher = sum(distance > 0 for distance in starts.wild)
+    if _is_beyond_chance(higher, len(starts.wild) - higher):
         return "sides"
     return "other cases" if are_others_lopsided and word == "same" else None
-
-
-def _sides(distances: Sequence[float]) -> tuple[int, int]:
-    higher = sum(distance > 0 for distance in distances)
-    return higher, len(distances) - higher
 
 
 def _is_beyond_chance(first: int, second: int) -> bool:

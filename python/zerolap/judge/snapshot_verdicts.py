@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from zerolap import _core
 from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
-from zerolap.judge.verdict_rule import Change, Q, UnadjustedVerdict, adjusted, detectable_change, interval, look
+from zerolap.judge.verdict_rule import Look, UnadjustedVerdict, adjusted, moderated_change, sides_around
 from zerolap.judge.wild_starts import BoundedStarts, bounded_starts
 from zerolap.records import SNAPSHOT_RULES, MetricRule, SnapshotLoad, Verdict
 
@@ -39,7 +39,7 @@ class SnapshotPairs:
         return values if all(base > 0 and head > 0 for base, head in values) else []
 
 
-def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float, q: float = Q) -> list[list[Verdict]]:
+def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float) -> list[list[Verdict]]:
     """Return the verdicts of each place on the metrics of `SNAPSHOT_RULES` that both sides reported throughout.
 
     The change is that of the mean logarithm, in which single starts are bounded; wild ones can leave it unsure. Its
@@ -57,9 +57,9 @@ def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float, q: float
         prior = _core.fit_prior([variance for variance in seen if variance is not None])
         is_lopsided = are_lopsided(changes.values())
         for index, starts in changes.items():
-            verdict = _judged(rule, pairs[index], starts, prior, min_effect, q, are_others_lopsided=is_lopsided)
+            verdict = _judged(rule, pairs[index], starts, prior, min_effect, are_others_lopsided=is_lopsided)
             judged[int(index)].append(verdict)
-    return adjusted(judged, q)
+    return adjusted(judged)
 
 
 def _judged(
@@ -68,33 +68,11 @@ def _judged(
     starts: BoundedStarts,
     prior: tuple[float, float] | None,
     min_effect: float,
-    q: float,
     *,
     are_others_lopsided: bool,
 ) -> UnadjustedVerdict:
-    change_at = partial(_change_at, starts.values, prior)
-    word, found = look(rule, change_at, WHOLE_ERROR, min_effect, q)
+    look = Look(rule, partial(moderated_change, starts.values, prior, RESOLUTION), WHOLE_ERROR, min_effect)
+    word, found = look.judged()
     word, wild_starts = looked_at_wild_starts(rule, starts, word, min_effect, are_others_lopsided=are_others_lopsided)
-    detectable_at = partial(detectable_change, change_at, WHOLE_ERROR, min_effect)
     centre = math.exp(statistics.fmean(math.log(base * head) / 2 for base, head in pairs))
-    verdict = Verdict(
-        metric=rule.name,
-        engine=rule.engine,
-        verdict=word,
-        base=centre / math.sqrt(1 + found.change),
-        head=centre * math.sqrt(1 + found.change),
-        change=found.change,
-        low=found.low,
-        high=found.high,
-        q=None,
-        samples=len(pairs),
-        pairs=len(pairs),
-        min_effect=min_effect,
-        detectable=detectable_at(q),
-        wild_starts=wild_starts,
-    )
-    return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, WHOLE_ERROR))
-
-
-def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, confidence: float) -> Change:
-    return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
+    return look.verdict((word, found), sides_around(centre, found.change), len(pairs), len(pairs), wild_starts)

@@ -51,7 +51,12 @@ def time_drift(levels: SeriesLevels, changes: SeriesChanges, reference: float = 
     """
     if changes.noise_sd == 0:
         return None
-    residuals = _residuals(levels, changes, reference)
+    # In standard deviations, as uncorrelated ones would be.
+    unit = changes.noise_sd * math.sqrt(changes.long_run_factor)
+    residuals = [
+        max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, (value - reference) / (unit * math.sqrt(variance))))
+        for value, variance in zip(levels.values, levels.variances or [1.0] * len(levels.values), strict=True)
+    ]
     alarm = _core.cusum(residuals, SLACK, LIMIT)
     if alarm is None:
         return None
@@ -85,13 +90,3 @@ def budget_answer(log_change: float, error: float, degrees: float, budget: float
     if min(1 - not_below, 1 - not_above) <= EQUIVALENCE_LEVEL:
         return "beyond"
     return "unsure"
-
-
-def _residuals(levels: SeriesLevels, changes: SeriesChanges, reference: float) -> list[float]:
-    """Return residuals in standard deviations, as uncorrelated ones would be."""
-    variances = levels.variances or [1.0] * len(levels.values)
-    unit = changes.noise_sd * math.sqrt(changes.long_run_factor)
-    return [
-        max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, (value - reference) / (unit * math.sqrt(variance))))
-        for value, variance in zip(levels.values, variances, strict=True)
-    ]

@@ -11,16 +11,14 @@ from zerolap.judge.looks import share_of_look, timed_looks
 from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import (
     HINT,
-    Change,
+    Look,
     Q,
     UnadjustedVerdict,
-    detectable_change,
-    interval,
-    look,
-    margin_of,
+    moderated_change,
+    sides_around,
 )
 from zerolap.judge.wild_starts import bounded, bounded_starts
-from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline, Verdict
+from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline
 
 RESOLUTION = 0.001
 """The smallest standard deviation of a start's log ratio: no timer resolves less."""
@@ -109,40 +107,20 @@ def judge_timed(
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        change_at = partial(_change_at, *_with_layout(changes, prior, layout_variance))
-        share = share_of_look(looks, len(cases[name]))
-        word, found = look(METRICS[metric], change_at, share, min_effect, q)
-        margin = margin_of(metric, min_effect)
-        word, wild_starts = looked_at_wild_starts(
-            METRICS[metric], bounded_cases[name], word, margin, are_others_lopsided=are_cases_lopsided
-        )
-        detectable_at = partial(detectable_change, change_at, share, min_effect)
+        change_at = partial(moderated_change, *_with_layout(changes, prior, layout_variance), RESOLUTION)
         starts = cases[name]
-        centre = _centre(metric, starts)
-        verdict = Verdict(
-            metric=metric,
-            engine="timed",
-            verdict=word,
-            base=centre / math.sqrt(1 + found.change),
-            head=centre * math.sqrt(1 + found.change),
-            change=found.change,
-            low=found.low,
-            high=found.high,
-            q=None,
-            samples=len(starts),
-            pairs=sum(start.slices for start in starts),
-            min_effect=min_effect,
-            detectable=detectable_at(q),
-            margin=margin if margin != min_effect else None,
-            wild_starts=wild_starts,
+        look = Look(METRICS[metric], change_at, share_of_look(looks, len(starts)), min_effect, q)
+        word, found = look.judged()
+        word, wild_starts = looked_at_wild_starts(
+            METRICS[metric], bounded_cases[name], word, look.margin, are_others_lopsided=are_cases_lopsided
         )
-        interval_at = partial(interval, change_at, share)
-        judged[name] = UnadjustedVerdict(verdict, found.p, detectable_at, interval_at)
+        # Both sides' trimmed means, on the logarithmic scale as the changes are. Pairs measure the change better than
+        # each side's own mean, as both sides of a pair share the state of the machine.
+        centre = math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))
+        pairs = sum(start.slices for start in starts)
+        sides = sides_around(centre, found.change)
+        judged[name] = look.verdict((word, found), sides, len(starts), pairs, wild_starts)
     return judged
-
-
-def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, confidence: float) -> Change:
-    return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
 
 
 def _with_layout(
@@ -227,12 +205,3 @@ def _is_out_of_reach(judged: UnadjustedVerdict, starts: int, last: int) -> bool:
         return False
     half_width = (verdict.high - verdict.low) / 2 * math.sqrt(starts / last)
     return half_width * 0.6 > verdict.margin
-
-
-def _centre(metric: str, starts: Sequence[TimedPair]) -> float:
-    """Return the mean over starts of both sides' trimmed means, on the logarithmic scale as the changes are.
-
-    Base and head are derived from it and the change. Pairs measure the change better than each side's own mean, as both
-    sides of a pair share the state of the machine.
-    """
-    return math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))

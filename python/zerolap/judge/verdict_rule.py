@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from zerolap import _core
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord
+from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord, WildStarts
 
 DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 """The smallest change that matters, by engine, as a fraction."""
@@ -69,51 +69,101 @@ class Change:
         )
 
 
-def margin_of(metric: str, min_effect: float) -> float:
-    """Return within which a change of a metric counts as the same."""
-    return MARGINS.get(metric, 1.0) * min_effect
+@dataclass(frozen=True)
+class Look:
+    """A metric by its samples, at a look that has such a share of the error; `change_at` is by confidence."""
+
+    metric: MetricRule
+    change_at: Callable[[float], Change]
+    share: float
+    min_effect: float
+    q: float = Q
+
+    @property
+    def margin(self) -> float:
+        """Within which a change counts as the same."""
+        return MARGINS.get(self.metric.name, 1.0) * self.min_effect
+
+    def judged(self) -> tuple[VerdictWord, Change]:
+        """Return the word on the metric and its change.
+
+        The p and the interval of the change hold for all looks together, as their shares sum to one (Bonferroni):
+        whatever is looked at and whenever that ends. The look has its share of the error of both tests: of the
+        interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
+        where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
+        Biopharmaceutics 15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect
+        does not make a change the same that is likely, and larger than half of the minimum effect.
+        """
+        found = self.change_at(1.0 - self.q * self.share)
+        narrow = self.change_at(1.0 - 2 * EQUIVALENCE_LEVEL * self.share)
+        margin, min_effect, less_is_better = self.margin, self.min_effect, self.metric.less_is_better
+        is_likely = margin > min_effect and found.p < LIKELY and abs(found.change) > min_effect / 2
+        word: VerdictWord = "unsure"
+        if found.low > 0 and found.change > min_effect:
+            word = "regression" if less_is_better else "improvement"
+        elif found.high < 0 and found.change < -min_effect:
+            word = "improvement" if less_is_better else "regression"
+        elif -margin < narrow.low and narrow.high < margin and not is_likely:
+            word = "same"
+        return word, replace(found, p=min(1.0, found.p / self.share))
+
+    def interval(self, error: float) -> tuple[float, float]:
+        """Return the bounds of the change that hold but for so much error of all looks."""
+        found = self.change_at(1.0 - error * self.share)
+        return found.low, found.high
+
+    def detectable(self, error: float) -> float:
+        """Return the smallest change that is detected with a probability of 90 %, with so much error of all looks.
+
+        Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
+        """
+        found = self.change_at(1.0 - error * self.share)
+        half_width = (found.high - found.low) / 2
+        return max(half_width, self.min_effect) + max(0.0, found.detectable - half_width)
+
+    def verdict(
+        self,
+        judged: tuple[VerdictWord, Change],
+        sides: tuple[float, float],
+        samples: int,
+        pairs: int,
+        wild_starts: WildStarts | None = None,
+    ) -> UnadjustedVerdict:
+        """Return the verdict with the values of base and head."""
+        word, found = judged
+        verdict = Verdict(
+            metric=self.metric.name,
+            engine=self.metric.engine,
+            verdict=word,
+            base=sides[0],
+            head=sides[1],
+            change=found.change,
+            low=found.low,
+            high=found.high,
+            q=None,
+            samples=samples,
+            pairs=pairs,
+            min_effect=self.min_effect,
+            detectable=self.detectable(self.q),
+            margin=self.margin if self.margin != self.min_effect else None,
+            wild_starts=wild_starts,
+        )
+        return UnadjustedVerdict(verdict, found.p, self.detectable, self.interval)
 
 
-def look(
-    metric: MetricRule, change_at: Callable[[float], Change], share: float, min_effect: float, q: float
-) -> tuple[VerdictWord, Change]:
-    """Judge a metric by its samples, at a look that has such a share of the error; `change_at` is by confidence.
+def moderated_change(
+    changes: Sequence[float], prior: tuple[float, float] | None, resolution: float, confidence: float
+) -> Change:
+    """Return the mean of log ratios as a change; its variance is drawn towards the prior one (Smyth 2004).
 
-    The p and the interval of the change that is returned hold for all looks together, as their shares sum to one
-    (Bonferroni): whatever is looked at and whenever that ends. The look has its share of the error of both tests: of
-    the interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
-    where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics
-    15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect does not make a
-    change the same that is likely, and larger than half of the minimum effect.
+    `prior` are variance and degrees of freedom, `resolution` is the smallest standard deviation of a ratio.
     """
-    found = change_at(1.0 - q * share)
-    narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL * share)
-    margin = margin_of(metric.name, min_effect)
-    is_likely = margin > min_effect and found.p < LIKELY and abs(found.change) > min_effect / 2
-    word: VerdictWord = "unsure"
-    if found.low > 0 and found.change > min_effect:
-        word = "regression" if metric.less_is_better else "improvement"
-    elif found.high < 0 and found.change < -min_effect:
-        word = "improvement" if metric.less_is_better else "regression"
-    elif -margin < narrow.low and narrow.high < margin and not is_likely:
-        word = "same"
-    return word, replace(found, p=min(1.0, found.p / share))
+    return Change.of(_core.moderated_change(list(changes), prior, resolution, confidence))
 
 
-def interval(change_at: Callable[[float], Change], share: float, error: float) -> tuple[float, float]:
-    """Return the bounds of a change at a look of such a share of the error."""
-    found = change_at(1.0 - error * share)
-    return found.low, found.high
-
-
-def detectable_change(change_at: Callable[[float], Change], share: float, min_effect: float, error: float) -> float:
-    """Return the smallest change that is detected at a look of such a share with a probability of 90 %.
-
-    Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
-    """
-    found = change_at(1.0 - error * share)
-    half_width = (found.high - found.low) / 2
-    return max(half_width, min_effect) + max(0.0, found.detectable - half_width)
+def sides_around(centre: float, change: float) -> tuple[float, float]:
+    """Return base and head, which differ by a change, from their geometric mean."""
+    return centre / math.sqrt(1 + change), centre * math.sqrt(1 + change)
 
 
 def with_rules(settings: Settings) -> Settings:

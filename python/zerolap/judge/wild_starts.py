@@ -62,7 +62,9 @@ def bounded_starts(samples: Mapping[str, Sequence[float]]) -> dict[str, BoundedS
         if name not in own:
             starts[name] = BoundedStarts([*values], [])
             continue
-        scale = _moved_towards(own[name], len(values), pooled)
+        # The mean of both scales by logarithms, weighted by what they are known from.
+        weight = len(values) / (len(values) + POOLED_STARTS)
+        scale = math.exp(weight * math.log(own[name]) + (1 - weight) * math.log(pooled))
         pseudo_values = _pseudo_values(values, scale)
         estimate = statistics.fmean(pseudo_values)
         distances = (value - estimate for value in values)
@@ -84,12 +86,6 @@ def _scale(samples: Sequence[Sequence[float]]) -> float:
         for value in values
     ]
     return max(SMALLEST_SCALE, OF_NORMAL * statistics.median(distances)) if distances else SMALLEST_SCALE
-
-
-def _moved_towards(own: float, starts: int, pooled: float) -> float:
-    """Return the mean of both scales by logarithms, weighted by what they are known from."""
-    weight = starts / (starts + POOLED_STARTS)
-    return math.exp(weight * math.log(own) + (1 - weight) * math.log(pooled))
 
 
 def _pseudo_values(values: Sequence[float], scale: float) -> list[float]:

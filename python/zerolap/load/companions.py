@@ -26,8 +26,7 @@ class Companions:
     def require_running(self) -> None:
         """Raise `TrialFailed` if a companion has ended: the measured load was not that of the case."""
         for process in self._processes:
-            if process.returncode is not None:
-                raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
+            _require_running(process)
 
 
 @contextlib.contextmanager
@@ -44,17 +43,14 @@ def companions(
             wanted = WantedConnections(server, client.connections + client.listeners)
             output = log.with_name(f"{log.stem}-companion-{number}.log")
             command = [str(packaged("zerolap-load")), *by_socket(server.socket, server.load_login).arguments]
-            command += _arguments(client, seed)
+            command += client.companion_arguments()
+            if client.connections:
+                command += ["--seed", str(seed)]
             if processors:
                 command += ["--cpus", ",".join(map(str, processors))]
             processes.append(stack.enter_context(launch(command, environment={}, output=output)))
             _wait(wanted, processes[-1])
         yield Companions(processes)
-
-
-def _arguments(client: Client, seed: int) -> list[str]:
-    listens_only = not client.connections
-    return client.companion_arguments() + ([] if listens_only else ["--seed", str(seed)])
 
 
 class WantedConnections:
@@ -84,8 +80,12 @@ class WantedConnections:
 def _wait(wanted: WantedConnections, process: Process) -> None:
     end = time.monotonic() + READY_SECONDS
     while not wanted.are_there():
-        if process.returncode is not None:
-            raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
+        _require_running(process)
         if time.monotonic() > end:
             raise TrialFailed(f"a client beside the measured one was not connected within {READY_SECONDS} s")
         time.sleep(POLL_SECONDS)
+
+
+def _require_running(process: Process) -> None:
+    if process.returncode is not None:
+        raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")

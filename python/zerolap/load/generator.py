@@ -22,10 +22,14 @@ Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class LatencyResult(BaseModel):
-    """Latencies of a slice's replies in microseconds."""
+class LoadReport(BaseModel):
+    """What is read of the load generator's reports; further fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class LatencyResult(LoadReport):
+    """Latencies of a slice's replies in microseconds."""
 
     p50: Amount
     p99: Amount
@@ -33,15 +37,13 @@ class LatencyResult(BaseModel):
     max: Amount
 
 
-class LookUpCounts(BaseModel):
+class LookUpCounts(LoadReport):
     """What the replies to a command show of what it looked up.
 
     Of `answers`, `nothing` found nothing, `no_member` lacked the key or a member of it, `empty_value` may be a value,
     such as a bit that is 0, or lack the key, and `unclear` are scripts that replied nil. `role` is what the command
     does with what it finds: it `reads`, `takes` it away, `moves` it elsewhere, or `runs` a script.
     """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     role: Literal["reads", "takes", "moves", "runs"]
     answers: Count
@@ -61,10 +63,8 @@ class LookUpCounts(BaseModel):
         )
 
 
-class CommandResult(BaseModel):
+class CommandResult(LoadReport):
     """The load generator's report on one command of a slice; no `look_ups` are of one that looks nothing up."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     command: str
     look_ups: LookUpCounts | None = None
@@ -72,10 +72,8 @@ class CommandResult(BaseModel):
     first_error: str | None = None
 
 
-class SliceResult(BaseModel):
+class SliceResult(LoadReport):
     """The load generator's report on a slice; counts are of requests and their replies."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     requests: Count
     succeeded: Count

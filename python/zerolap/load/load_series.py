@@ -4,27 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from zerolap.load.generator import Amount, Count
+from zerolap.load.generator import Amount, Count, LoadReport
 from zerolap.records import SeriesSlot, latencies_us, sum_of_histograms
 
 NS_PER_SECOND: Final = 1_000_000_000
 SHARES: Final = (0.5, 0.99, 0.999, 0.9999)
 
 
-class SlotLatency(BaseModel):
+class SlotLatency(LoadReport):
     """The exact maximum of a slot's latencies; percentiles are those of its histogram."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     max: Amount
 
 
-class LoadSlot(BaseModel):
+class LoadSlot(LoadReport):
     """The replies that came in one slot; lower edges of buckets in nanoseconds, with counts."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     replies: Count
     latency_us: SlotLatency | None
@@ -85,14 +79,13 @@ class LoadSeries:
         """Return so many slots before that of a moment, that slot itself, and so many after it."""
         middle = (moment_ns - self.began_ns) // self.slot_ns
         return [
-            series_slot(slot, (self.began_ns + index * self.slot_ns - moment_ns) / NS_PER_SECOND)
+            _series_slot(slot, (self.began_ns + index * self.slot_ns - moment_ns) / NS_PER_SECOND)
             for index, slot in enumerate(self.slots)
             if middle - before <= index <= middle + after
         ]
 
 
-def series_slot(slot: LoadSlot, at_seconds: float) -> SeriesSlot:
-    """Return a slot as documents hold it."""
+def _series_slot(slot: LoadSlot, at_seconds: float) -> SeriesSlot:
     p50, p99 = latencies_us(slot.histogram_ns, (0.5, 0.99)) if slot.histogram_ns else (None, None)
     longest = None if slot.latency_us is None else slot.latency_us.max
     return SeriesSlot(at_seconds=round(at_seconds, 6), replies=slot.replies, p50_us=p50, p99_us=p99, max_us=longest)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from zerolap.load.generator import Amount, CommandResult, Count, packaged, shown_errors
+from zerolap.load.generator import Amount, CommandResult, Count, LoadReport, packaged, shown_errors
 from zerolap.load.load_series import NS_PER_SECOND, LoadSeries, LoadSlot
 from zerolap.records import FirstFault, TrialFailed
 from zerolap.sandbox import FileRefused, Process, launch, read_file
@@ -26,22 +26,16 @@ LARGEST_RESULT_BYTES: Final = 512 << 20
 LOG_LINES: Final = 5
 
 
-class _Timeline(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Timeline(LoadReport):
     slot_seconds: Amount
     slots: list[LoadSlot]
 
 
-class _ClientPart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _ClientPart(LoadReport):
     reasons: list[str]
 
 
-class _LabPart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _LabPart(LoadReport):
     began_monotonic_ns: Count
     errors: dict[str, Count]
     timed_out: Count
@@ -51,11 +45,7 @@ class _LabPart(BaseModel):
     timeline: _Timeline
 
 
-class _Result(BaseModel):
-    """What is read of the load generator's document."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Result(LoadReport):
     lab: _LabPart
 
 

@@ -11,7 +11,7 @@ from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, TrialFailed
 from zerolap.sandbox import prepared_socket
-from zerolap.server import RunningServer, command_flags, demand_since, read_demands_ns
+from zerolap.server import RunningServer, command_flags, demand_since, first_dead, read_demands_ns
 
 SAMPLES = 300
 """Requests that are examined one by one, before the burst and after it."""
@@ -104,7 +104,7 @@ def _writing(server: RunningServer) -> set[str]:
     try:
         flags = command_flags(server)
     except TrialFailed:
-        if server.has_died():
+        if first_dead([server]) is not None:
             raise
         return set()
     return {verb for verb, verb_flags in flags.items() if "write" in verb_flags or verb in SCRIPTS} - MAY_STORE
@@ -165,10 +165,15 @@ def _burst(trial: PinnedTrial, server: RunningServer) -> Burst:
             result, client_share, server_share = _slice(load, server.process, requests)
             sent += requests
             hits += result.succeeded - result.misses
-            _add_errors(errors, result)
+            for command in result.commands:
+                known = errors.get(name := command.command.upper(), BurstErrors())
+                count = known.count + sum(command.errors.values())
+                errors[name] = BurstErrors(count, known.first or command.first_error)
             seconds = result.elapsed_ns / 1e9
             if seconds >= BURST_SECONDS or time.monotonic() > end:
-                hidden = _hidden_errors(errors_before, errors_counted(server), errors)
+                errors_after, hidden = errors_counted(server), 0
+                if errors_before is not None and errors_after is not None:
+                    hidden = max(0, errors_after - errors_before - sum(of.count for of in errors.values()))
                 return Burst(result, client_share, server_share, sent, hits, errors, hidden)
             requests = round(requests * min(10.0, 1.2 * BURST_SECONDS / max(seconds, 1e-3)))
 
@@ -180,16 +185,3 @@ def _slice(load: LoadProgram, process: int, requests: int) -> tuple[SliceResult,
     client_ns = max(demand_since(client, read_demands_ns(load.number)).values(), default=0)
     server_ns = demand_since(server, read_demands_ns(process)).get(process, 0)
     return result, client_ns / result.elapsed_ns, server_ns / result.elapsed_ns
-
-
-def _add_errors(errors: dict[str, BurstErrors], result: SliceResult) -> None:
-    for command in result.commands:
-        name = command.command.upper()
-        known = errors.get(name, BurstErrors())
-        errors[name] = BurstErrors(known.count + sum(command.errors.values()), known.first or command.first_error)
-
-
-def _hidden_errors(before: int | None, after: int | None, replied: Mapping[str, BurstErrors]) -> int:
-    if before is None or after is None:
-        return 0
-    return max(0, after - before - sum(errors.count for errors in replied.values()))

@@ -1,5 +1,6 @@
 """A proxy between a load generator and a server: forwards requests one by one and examines each."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable
@@ -97,8 +98,9 @@ class Recorder:
         with self._gate:
             self._has_ended = True
         for connection in self._sockets:
-            # Wakes up a thread that waits on the connection.
-            with_shutdown(connection)
+            # Wakes up a thread that waits on the connection, which may be closed already.
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
             connection.close()
         for thread in self._threads:
             thread.join()
@@ -142,7 +144,8 @@ class Recorder:
             with self._gate:
                 self._waiting[client] = words
             server.sendall(request[0])
-            for _ in range(_replies_to(words)):
+            # One reply, or for a subscription one a channel.
+            for _ in range(max(1, len(words) - 1) if _verb(words) in SUBSCRIBING else 1):
                 raw, reply = _reply(replies, client, words)
                 client.sendall(raw)
             with self._gate:
@@ -182,18 +185,5 @@ def _outcome(words: list[bytes], raw: bytes) -> str:
         raise TrialFailed(f"the reply to `{shown(words)}` cannot be read: {fault}") from fault
 
 
-def _replies_to(words: list[bytes]) -> int:
-    """Return the number of replies to a request: one, or for a subscription one a channel."""
-    return max(1, len(words) - 1) if _verb(words) in SUBSCRIBING else 1
-
-
 def _verb(words: list[bytes]) -> bytes:
     return words[0].upper() if words else b""
-
-
-def with_shutdown(connection: socket.socket) -> None:
-    """Shut down both directions of a connection; one that is already closed is left alone."""
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return

@@ -19,6 +19,16 @@ class Check(Record):
     value: float | str | None
     limit: str
 
+    @classmethod
+    def at_most(cls, check: str, value: float, limit: float) -> "Check":
+        """Return whether a value is not above its limit."""
+        return cls(check=check, ok=value <= limit, value=value, limit=f"<= {limit:g}")
+
+    @classmethod
+    def at_least(cls, check: str, value: float, limit: float) -> "Check":
+        """Return whether a value is not below its limit."""
+        return cls(check=check, ok=value >= limit, value=value, limit=f">= {limit:g}")
+
 
 DISTURBANCES: Final = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
 """The names of the checks of what a machine does beside a timed trial."""

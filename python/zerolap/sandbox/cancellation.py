@@ -102,20 +102,15 @@ class _TimeLimit(Cancellation):
         self.is_over = False
 
     def end(self) -> None:
-        """End the part, as its time is over."""
         self.is_over = True
         self.cancel()
 
     def kill(self) -> None:
-        """End the part with its owner."""
         self.cancel()
 
-    def stop(self) -> None:
-        """End the part with its owner."""
-        self.cancel()
+    stop = kill
 
     def error(self) -> ZerolapError:
-        """Return the error of a part that was ended."""
         if not self.is_over:
             return super().error()
         hint = "--trial-limit permits more; a server that answers in parts, or seldom, takes long"

@@ -64,29 +64,20 @@ class BinaryFacts:
     build_id: str
     compiler: str
     flags: str
+    compile_directory: str
+    image: str
     stripped: bool
     debug_lines: bool
-    compile_directory: str
-    exported_functions: int
     static_executable: bool
-    image: str
+    exported_functions: int
 
 
 def binary_facts(path: str, limits: ReaderLimits = LIMITS) -> BinaryFacts:
     """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
     build_id, compiler, flags, compile_directory, image, *numbers = _texts(_read("binary_facts", [path], (), limits))
     stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
-    return BinaryFacts(
-        build_id=build_id,
-        compiler=compiler,
-        flags=flags,
-        compile_directory=compile_directory,
-        stripped=bool(stripped),
-        debug_lines=bool(debug_lines),
-        static_executable=bool(static_executable),
-        exported_functions=exported_functions,
-        image=image,
-    )
+    kinds = bool(stripped), bool(debug_lines), bool(static_executable)
+    return BinaryFacts(build_id, compiler, flags, compile_directory, image, *kinds, exported_functions)
 
 
 def source_functions(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> list[tuple[str, str, int, int]]:
@@ -203,7 +194,8 @@ def _read(
     command = [str(Path(sys.executable).resolve()), "-I", "-S", str(READER), str(core)]
     command += [str(limits.cpu_seconds), str(limits.memory_bytes), function, *map(str, resolved), *arguments]
     shown = [Path(sys.base_prefix).resolve(), READER, core, *resolved, *(path.resolve() for path in visible)]
-    confinement = Confinement(read_only=[path for path in shown if _is_to_be_shown(path)], placed=placed)
+    hidden = [path for path in shown if not any(map(path.is_relative_to, (*SYSTEM_DIRECTORIES, "/dev")))]
+    confinement = Confinement(read_only=[path for path in hidden if path.exists()], placed=placed)
     with launch(command, environment={"PATH": SYSTEM_PATH}, piped=True, confinement=confinement) as reader:
         answer = _result(reader, files[0], limits)
         try:
@@ -224,17 +216,11 @@ def _read(
     return rest
 
 
-def _is_to_be_shown(path: Path) -> bool:
-    """Whether a path exists that is not visible in every sandbox."""
-    return path.exists() and not any(path.is_relative_to(place) for place in (*SYSTEM_DIRECTORIES, "/dev"))
-
-
 def _texts(values: bytes) -> list[str]:
     return values.decode().split("\0")
 
 
 def _result(reader: Process, path: str, limits: ReaderLimits) -> bytes:
-    """Return the reader's whole output."""
     if reader.stdout is None:
         raise RuntimeError("the reader was started without a pipe")
     end, answer = time.monotonic() + limits.seconds, bytearray()

@@ -219,7 +219,6 @@ def launch(
     output: Path | None = None,
     confinement: Confinement | None = None,
     network: Network | None = None,
-    directory: Path | None = None,
     piped: bool = False,
 ) -> Process:
     """Start a process, confined if `confinement` is given and a sandbox is available; in any case it ends with the lab.
@@ -231,7 +230,6 @@ def launch(
     """
     if confinement is not None:
         require_sandbox(confinement.policy, f"`{Path(arguments[0]).name}`")
-        directory = None if available() is None else confinement.directory
     owner = current_cancellation()
     with contextlib.ExitStack() as opened:
         sink: int | IO[bytes] = opened.enter_context(output.open("ab")) if output else subprocess.DEVNULL
@@ -250,7 +248,7 @@ def launch(
                     stdout=subprocess.PIPE if piped else sink,
                     stderr=sink,
                     env=variables,
-                    cwd=directory,
+                    cwd=None if confinement is None or is_sandboxed else confinement.directory,
                     start_new_session=True,
                     pass_fds=[descriptor for descriptor in (filter_, listening) if descriptor is not None],
                 )

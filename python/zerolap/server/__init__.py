@@ -1,10 +1,6 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
 from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
-from zerolap.server.command_statistics import (
-    is_endpoint as is_endpoint,
-    read_command_statistics as read_command_statistics,
-)
 from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
 from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
@@ -28,7 +24,6 @@ from zerolap.server.statistics import (
     ServerStatistics as ServerStatistics,
     StatisticsReader as StatisticsReader,
     SummedStatistics as SummedStatistics,
-    look_ups_between as look_ups_between,
     rows_of as rows_of,
 )
 from zerolap.server.tcp_connections import (

@@ -4,13 +4,13 @@ The replies to a data set's setup may take hundreds of megabytes, so they are no
 """
 
 import secrets
-import select
 import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from zerolap.resp_frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.sandbox import is_readable
 from zerolap.server.connection import shown_error
 from zerolap.server.server_login import ServerLogin
 
@@ -60,7 +60,8 @@ def _replies(connection: socket.socket, end: bytes, count: int, deadline: float)
     chunks: list[bytes] = []
     tail, received = b"", 0
     while not tail.endswith(end):
-        if _ends_with_error(tail) and not _has_more(connection) and _count_replies(chunks) == count:
+        ends_with_error = tail.endswith(b"\r\n") and tail[:-2].rpartition(b"\r\n")[2].startswith(b"-")
+        if ends_with_error and not is_readable(connection.fileno(), PAUSE_SECONDS) and _count_replies(chunks) == count:
             break
         chunk = connection.recv(CHUNK_BYTES)
         if not chunk:
@@ -73,16 +74,6 @@ def _replies(connection: socket.socket, end: bytes, count: int, deadline: float)
         chunks.append(chunk)
         tail = (tail + chunk)[-LAST_LINE_BYTES:]
     return chunks
-
-
-def _ends_with_error(tail: bytes) -> bool:
-    return tail.endswith(b"\r\n") and tail[:-2].rpartition(b"\r\n")[2].startswith(b"-")
-
-
-def _has_more(connection: socket.socket) -> bool:
-    waiting = select.poll()
-    waiting.register(connection, select.POLLIN)
-    return bool(waiting.poll(PAUSE_SECONDS * 1000))
 
 
 def _count_replies(chunks: Sequence[bytes]) -> int | None:

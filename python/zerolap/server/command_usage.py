@@ -1,17 +1,32 @@
 """How much each case counts by what a user's own servers do, or by what is known of the cases."""
 
+import re
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, get_args
 
 from zerolap.named_file import read_named
-from zerolap.records import Case, CaseWeights, StatedWeights, UsageError, Weighting, named_weights
-from zerolap.server.command_statistics import is_endpoint, read_command_statistics
-from zerolap.server.connection import number_in, parts_of
+from zerolap.records import (
+    Case,
+    CaseWeights,
+    EnvironmentMissing,
+    StatedWeights,
+    TrialFailed,
+    UsageError,
+    Weighting,
+    named_weights,
+)
+from zerolap.resp_frames import FrameBounds
+from zerolap.server.connection import CommandConnection, number_in, parts_of
 from zerolap.server.server_login import ServerLogin
 from zerolap.server.statistics import rows_of
 
 NAMED: Final[tuple[Weighting, ...]] = get_args(Weighting)
+TCP: Final = "tcp://"
+UNIX: Final = "unix://"
+ANSWER_BOUNDS: Final = FrameBounds(size_bytes=1 << 20, values=16, seconds=10.0)
+NO_LOGIN: Final = re.compile("NOAUTH|WRONGPASS|NOPERM")
 ROW: Final = "cmdstat_"
 LARGEST_STATISTICS_BYTES: Final = 1 << 20
 MOST_COMMANDS: Final = 10_000
@@ -30,11 +45,37 @@ def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = N
     weighting = next((name for name in NAMED if name == text), None)
     if weighting is not None:
         return named_weights(weighting, cases)
-    if is_endpoint(text):
-        return usage_weights(read_command_statistics(text, login), text, cases)
+    if text.startswith((TCP, UNIX)):
+        return usage_weights(_command_statistics(text, login), text, cases)
     hint = "write command, equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
     content = read_named(Path(text).expanduser(), LARGEST_STATISTICS_BYTES, hint=hint)
     return usage_weights(content.decode(errors="replace"), text, cases)
+
+
+def _command_statistics(endpoint: str, login: ServerLogin | None) -> str:
+    """Return the INFO commandstats of a server that somebody else runs, which is asked once and changed in nothing."""
+    try:
+        with closing(CommandConnection(_address(endpoint), login, ANSWER_BOUNDS)) as connection:
+            reply = connection.call("INFO", "commandstats")
+        if not isinstance(reply, bytes):
+            raise TrialFailed("it sent no text")
+    except TrialFailed as fault:
+        hint = "save the text of INFO commandstats to a file, and give that"
+        if NO_LOGIN.search(fault.message):
+            hint = "give its password with --password-file FILE, and the user with --username NAME"
+        raise EnvironmentMissing(
+            f"`{endpoint}` does not answer INFO commandstats: {fault.message}", hint=hint
+        ) from fault
+    return reply.decode(errors="replace")
+
+
+def _address(endpoint: str) -> Path | tuple[str, int]:
+    if endpoint.startswith(UNIX):
+        return Path(endpoint.removeprefix(UNIX))
+    host, _, port = endpoint.removeprefix(TCP).rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 1 << 16):
+        raise UsageError(f"`{endpoint}` is no address of a server", hint="write tcp://HOST:PORT or unix:///PATH")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def usage_weights(text: str, source: str, cases: Sequence[Case]) -> CaseWeights:

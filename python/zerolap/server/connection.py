@@ -1,6 +1,5 @@
 """A connection on which the lab sends commands to a server: what comes back is read with bounds, and typed."""
 
-import select
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Final
 
 from zerolap.records import TrialFailed
 from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.sandbox import is_readable
 from zerolap.server.server_login import ServerLogin
 
 REPLY_SECONDS: Final = 60
@@ -24,14 +24,16 @@ class CommandRefused(TrialFailed):
 
 
 class CommandConnection:
-    """A connection to a unix socket, which is opened by the first command and again after a failure.
+    """A connection to a unix socket or a port, which is opened by the first command and again after a failure.
 
     Its methods raise `ServerLost` if the server cannot be reached, hangs up or does not answer, and `UnreadableReply`
     for what is not RESP, or is longer than any reply that the lab asks for.
     """
 
-    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS, login: ServerLogin | None = None) -> None:
-        self._path = path
+    def __init__(
+        self, address: Path | tuple[str, int], login: ServerLogin | None = None, bounds: FrameBounds = REPLY_BOUNDS
+    ) -> None:
+        self._address = address
         self._login = login
         self._bounds = bounds
         self._socket: socket.socket | None = None
@@ -39,7 +41,7 @@ class CommandConnection:
 
     def call(self, *words: str | bytes) -> Reply:
         """Send a command and return its reply; raises `CommandRefused` for an error."""
-        if self._socket is not None and _is_readable(self._socket):
+        if self._socket is not None and is_readable(self._socket.fileno(), 0):
             # The server has closed it, as it does with idle ones where it has such a setting.
             self.close()
         self.send(written([word.encode() if isinstance(word, str) else word for word in words]))
@@ -77,25 +79,20 @@ class CommandConnection:
         self._socket = None
 
     def _connect(self) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(REPLY_SECONDS)
-        self._socket.connect(str(self._path))
+        if isinstance(self._address, Path):
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.settimeout(self._bounds.seconds)
+            self._socket.connect(str(self._address))
+        else:
+            self._socket = socket.create_connection(self._address, timeout=self._bounds.seconds)
         self._frames = FrameReader(self._socket, bounds=self._bounds)
         if self._login is not None:
-            self._socket.sendall(written([word.encode() for word in self._login.command]))
+            self._socket.sendall(written([word.encode(errors="surrogateescape") for word in self._login.command]))
             try:
                 self.reply()
             except CommandRefused as refused:
                 self.close()
-                raise CommandRefused(f"the server refused the lab's password: {refused.message}") from None
-
-
-def _is_readable(connection: socket.socket) -> bool:
-    """Whether there is something to read, or the end."""
-    # Not `select`, which takes no descriptor above 1023.
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(0))
+                raise CommandRefused(f"the server refused the password: {refused.message}") from None
 
 
 def shown_error(error: ReplyError) -> str:

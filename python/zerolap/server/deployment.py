@@ -7,14 +7,12 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Topology
-from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.node import DeploymentPlan, Node, NodeLaunch, enter_node, positions_of
 from zerolap.server.ports import ADDRESS
 from zerolap.server.replication import attach, wait_for_replicas
 from zerolap.server.running_server import Launch
-from zerolap.server.threads import CpuTimes, read_cpu_times
 
 
 @dataclass(frozen=True)
@@ -59,10 +57,6 @@ class Deployment:
         arguments = ["--server", ADDRESS, "--port", str(first.port), *logs_in]
         return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
 
-    def on_primaries(self, *arguments: str | bytes) -> list[Reply]:
-        """Send a command to every primary and return their replies; raises `TrialFailed` with the node's name."""
-        return [node.command(*arguments) for node in self.primaries]
-
     def attach_replicas(self) -> None:
         """Make the replicas copy their primaries, and wait until they have the same data.
 
@@ -83,14 +77,6 @@ class Deployment:
         """
         wait_for_replicas(self.nodes)
 
-    def cpu_times(self) -> dict[str, CpuTimes]:
-        """Return the CPU time of each node's threads, by node name; raises `TrialFailed` if a node is gone."""
-        return {node.name: read_cpu_times(node.process) for node in self.nodes}
-
-
-def _plain(_index: int, _directory: Path) -> Launch:
-    return Launch()
-
 
 @contextlib.contextmanager
 def deploy(
@@ -100,7 +86,7 @@ def deploy(
     directory: Path,
     *,
     logs: Path,
-    node_launch: NodeLaunch = _plain,
+    node_launch: NodeLaunch = lambda _index, _directory: Launch(),
     attach_replicas: bool = True,
 ) -> Iterator[Deployment]:
     """Start all servers of a topology, each in its own directory below `directory`; stop them at the context's end.
@@ -109,8 +95,8 @@ def deploy(
     get a private one, subject to the program's policy. Without `attach_replicas` the replicas stay empty until
     `Deployment.attach_replicas` is called, so that the primaries can be filled first.
 
-    Raises `TrialFailed` with the node, what it lacks and the end of its log, and `EnvironmentMissing` if certificates,
-    ports or a network are not available.
+    Raises `TrialFailed` with the node, what it lacks and the end of its log, and `EnvironmentMissing` if ports or a
+    network are not available.
     """
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None

@@ -7,16 +7,18 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
 from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
-from zerolap.server.running_server import Launch, RunningServer, start_launched
+from zerolap.server.running_server import Launch, RunningServer, start
 from zerolap.server.server_login import own_login
-from zerolap.server.trial_certificates import Certificates, make_certificates
+
+if TYPE_CHECKING:
+    from zerolap.server.trial_certificates import Certificates
 
 POLL_SECONDS = 0.02
 PORT_TRIES = 5
@@ -25,13 +27,6 @@ PORT_TAKEN = "Address already in use"
 TLS_UNKNOWN = re.compile(r"^>>> 'tls-|Failed finding TLS support", re.MULTILINE)
 
 CLUSTER_SETTINGS = {"cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-announce-ip": ports.ADDRESS}
-PREFERRED_SETTINGS = {
-    # Replicas attach before the load begins, not five seconds into it.
-    "replicas": {"repl-diskless-sync-delay": "0"},
-    # A node that is stopped while the other side is measured, or slow under an instrument, has not failed.
-    "cluster": {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"},
-}
-"""Settings of the lab, which the case and the user may override."""
 
 Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
@@ -77,7 +72,7 @@ class Node:
     directory: Path
     port: int | None = None
     tls_port: int | None = None
-    certificates: Certificates | None = None
+    certificates: "Certificates | None" = None
 
     @property
     def name(self) -> str:
@@ -114,8 +109,7 @@ def positions_of(topology: Topology) -> list[NodePosition]:
 def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodePosition) -> Node:
     """Start a node, which ends with `stack`; if another process takes its port meanwhile, try another port.
 
-    Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` if certificates cannot be
-    made.
+    Raises `TrialFailed` with the node's name and the end of its log.
     """
     attempt = 1
     while True:
@@ -141,40 +135,44 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodeP
     listens = topology.transport == "tcp" or topology.is_cluster or topology.replicas > 0
     port = ports.free_port(with_bus=topology.is_cluster) if listens else None
     tls_port = ports.free_port() if takes_tls else None
-    certificates = make_certificates(directory) if takes_tls else None
-    settings = _preferred(topology) | _login_of_replicas(plan) | dict(plan.settings) | topology.settings
+    certificates = _made_certificates(directory) if takes_tls else None
+    settings = _own_settings(topology, plan) | dict(plan.settings) | topology.settings
     if topology.needs_network:
         settings |= {"bind": ports.ADDRESS, "port": str(port or 0)}
     if topology.is_cluster:
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
-        settings |= _tls_settings(tls_port, certificates)
+        settings |= {
+            "tls-port": str(tls_port),
+            "tls-cert-file": str(certificates.certificate),
+            "tls-key-file": str(certificates.key),
+            "tls-ca-cert-file": str(certificates.authority),
+            "tls-auth-clients": "no",
+        }
     launched = replace(plan.node_launch(position.index, directory), network=plan.network, servers=topology.nodes)
-    started = start_launched(plan.program, settings, directory, _log(plan, position), launched)
+    started = start(plan.program, settings, directory, _log(plan, position), launched)
     return Node(position, stack.enter_context(started), directory, port, tls_port, certificates)
 
 
-def _preferred(topology: Topology) -> dict[str, str]:
-    replicas = PREFERRED_SETTINGS["replicas"] if topology.replicas else {}
-    return replicas | (PREFERRED_SETTINGS["cluster"] if topology.is_cluster else {})
+def _made_certificates(directory: Path) -> "Certificates":
+    # The library takes a while to import, which no other topology needs.
+    from zerolap.server.trial_certificates import make_certificates
+
+    return make_certificates(directory)
 
 
-def _login_of_replicas(plan: DeploymentPlan) -> dict[str, str]:
-    """Return the settings by which replicas log in to a primary that asks for a password."""
-    login = own_login(plan.settings)
-    if login is None or not plan.topology.replicas:
-        return {}
-    return {"masterauth": shlex.quote(login.password)}
-
-
-def _tls_settings(tls_port: int | None, certificates: Certificates) -> dict[str, str]:
-    return {
-        "tls-port": str(tls_port),
-        "tls-cert-file": str(certificates.certificate),
-        "tls-key-file": str(certificates.key),
-        "tls-ca-cert-file": str(certificates.authority),
-        "tls-auth-clients": "no",
-    }
+def _own_settings(topology: Topology, plan: DeploymentPlan) -> dict[str, str]:
+    """Return the lab's own settings, which the case and the user may override."""
+    settings: dict[str, str] = {}
+    if topology.replicas:
+        # Replicas attach before the load begins, not five seconds into it.
+        settings["repl-diskless-sync-delay"] = "0"
+        if (login := own_login(plan.settings)) is not None:
+            settings["masterauth"] = shlex.quote(login.password)
+    if topology.is_cluster:
+        # A node that is stopped while the other side is measured, or slow under an instrument, has not failed.
+        settings |= {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"}
+    return settings
 
 
 def _explained(fault: TrialFailed) -> TrialFailed:

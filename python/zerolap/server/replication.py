@@ -33,7 +33,8 @@ def _lacking(nodes: Sequence[Node]) -> tuple[Node, str] | None:
         for replica in attached:
             if lack := _replica_lacks(_replication(replica), _number(status, "master_repl_offset")):
                 return replica, lack
-        if (online := _online(status)) < len(attached):
+        states = [parts_of(value).get("state") for name, value in status.items() if name.startswith("slave")]
+        if (online := states.count("online")) < len(attached):
             return primary, f"{online} of its {len(attached)} replicas are online"
     return None
 
@@ -46,11 +47,6 @@ def _replica_lacks(status: Mapping[str, str], offset: int) -> str | None:
         return f"its link to the primary is {link}"
     reached = _number(status, "slave_repl_offset")
     return None if reached >= offset else f"it is at offset {reached} of {offset}"
-
-
-def _online(status: Mapping[str, str]) -> int:
-    replicas = [parts_of(value) for name, value in status.items() if name.startswith("slave")]
-    return sum(replica.get("state") == "online" for replica in replicas)
 
 
 def _number(status: Mapping[str, str], name: str) -> int:

@@ -31,7 +31,7 @@ DYING_SECONDS = 2
 CLOSING_SECONDS = 2
 CLOSING_POLL_SECONDS = 0.0005
 SIGNAL_OFFSET = 128
-NO_LOGIN = re.compile(r"NOAUTH|the server refused the lab's password")
+NO_LOGIN = re.compile(r"NOAUTH|the server refused the password")
 PASSWORD_HINT = "let the lab set the password: --config requirepass=…, or --config 'user=NAME on >… ~* +@all'"
 LOADING = "LOADING"
 """The code of the error by which a server that still reads its data answers."""
@@ -174,10 +174,6 @@ class RunningServer:
         except OSError:
             return False
 
-    def has_died(self) -> bool:
-        """Whether the process has ended, or ends within `DYING_SECONDS`."""
-        return first_dead([self]) is not None
-
     def _listens(self) -> bool:
         """Whether the socket exists and is a socket: a link could point to another server."""
         with contextlib.suppress(FileNotFoundError):
@@ -186,7 +182,7 @@ class RunningServer:
 
     def failure(self, what: str) -> TrialFailed:
         """Return the error for a failed server, with its exit status, if it died, and the end of its log."""
-        self.has_died()
+        first_dead([self])
         code = self._process.returncode
         limit = None if code is None else self._process.reached_limit()
         message = what if code is None else f"{what}; the server died ({_ending(code)})"
@@ -270,23 +266,13 @@ def _files_in(settings: Mapping[str, str]) -> list[Path]:
     return [Path(word) for word in words if word.startswith("/") and Path(word).is_file()]
 
 
+@contextlib.contextmanager
 def start(
     program: Program,
     settings: Mapping[str, str],
     directory: Path,
-    *,
     log: Path,
-    prefix: Sequence[str] = (),
-    environment: Mapping[str, str] | None = None,
-    read_only: Sequence[Path] = (),
-) -> contextlib.AbstractContextManager[RunningServer]:
-    """Start a server without network, as `start_launched`; `prefix` is a program to run it under, such as valgrind."""
-    return start_launched(program, settings, directory, log, Launch(prefix, environment or {}, read_only))
-
-
-@contextlib.contextmanager
-def start_launched(
-    program: Program, settings: Mapping[str, str], directory: Path, log: Path, launched: Launch
+    launched: Launch = Launch(),
 ) -> Iterator[RunningServer]:
     """Start a server in `directory`, and stop it at the end of the context.
 

@@ -2,10 +2,10 @@
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from zerolap.records import TrialFailed
 from zerolap.server.connection import CommandConnection, info_fields, number_in, parts_of
@@ -76,13 +76,16 @@ class ServerStatistics:
     reads: int | None
     cycles: int | None
 
+    def __add__(self, other: "ServerStatistics") -> "ServerStatistics":
+        return self._combined(operator.add, other)
 
-CountT = TypeVar("CountT", int, KeyLookUps)
+    def __sub__(self, earlier: "ServerStatistics") -> "ServerStatistics":
+        return self._combined(operator.sub, earlier)
 
-
-def look_ups_between(before: ServerStatistics, after: ServerStatistics) -> KeyLookUps | None:
-    """Return the look-ups of keys between two readings; none where the server does not report them."""
-    return None if before.keys is None or after.keys is None else after.keys - before.keys
+    def _combined(self, combine: Callable[[Any, Any], Any], other: "ServerStatistics") -> "ServerStatistics":
+        pairs = [(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)]
+        values: list[Any] = [None if None in pair else combine(*pair) for pair in pairs]
+        return ServerStatistics(*values)
 
 
 class StatisticsReader:
@@ -137,21 +140,9 @@ class SummedStatistics:
 
     def read(self) -> ServerStatistics:
         """Query all servers; raises `TrialFailed` if one does not report the statistics."""
-        statistics = [reader.read() for reader in self._readers]
-        return ServerStatistics(
-            calls=sum(server.calls for server in statistics),
-            usec=sum(server.usec for server in statistics),
-            keys=_sum_of_all([server.keys for server in statistics], KeyLookUps(0, 0)),
-            reads=_sum_of_all([server.reads for server in statistics], 0),
-            cycles=_sum_of_all([server.cycles for server in statistics], 0),
-        )
+        return functools.reduce(operator.add, [reader.read() for reader in self._readers])
 
     def close(self) -> None:
         """Close the connections."""
         for reader in self._readers:
             reader.close()
-
-
-def _sum_of_all(values: Sequence[CountT | None], zero: CountT) -> CountT | None:
-    known = [value for value in values if value is not None]
-    return functools.reduce(operator.add, known, zero) if len(known) == len(values) else None

@@ -7,6 +7,7 @@ whatever network the process is, and takes no part in what it sends.
 import contextlib
 import ctypes
 import errno
+import operator
 import os
 import socket
 import struct
@@ -40,10 +41,10 @@ class TcpCounts:
     sent_bytes: int = 0
 
     def __add__(self, other: "TcpCounts") -> "TcpCounts":
-        return TcpCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+        return TcpCounts(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, earlier: "TcpCounts") -> "TcpCounts":
-        return TcpCounts(*(after - before for after, before in zip(astuple(self), astuple(earlier), strict=True)))
+        return TcpCounts(*map(operator.sub, astuple(self), astuple(earlier)))
 
 
 def read_tcp_counts(process: int) -> dict[str, TcpCounts]:

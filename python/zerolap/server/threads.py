@@ -1,10 +1,11 @@
 """CPU time of a server's threads by role, from the scheduler's nanoseconds."""
 
 import contextlib
+import operator
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from zerolap.records import EnvironmentMissing, TrialFailed
@@ -35,20 +36,10 @@ class CpuTimes:
         return self.main_ns + self.io_ns + self.background_ns
 
     def __add__(self, other: "CpuTimes") -> "CpuTimes":
-        return CpuTimes(
-            self.main_ns + other.main_ns,
-            self.io_ns + other.io_ns,
-            self.background_ns + other.background_ns,
-            self.main_waited_ns + other.main_waited_ns,
-        )
+        return CpuTimes(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, earlier: "CpuTimes") -> "CpuTimes":
-        return CpuTimes(
-            self.main_ns - earlier.main_ns,
-            self.io_ns - earlier.io_ns,
-            self.background_ns - earlier.background_ns,
-            self.main_waited_ns - earlier.main_waited_ns,
-        )
+        return CpuTimes(*map(operator.sub, astuple(self), astuple(earlier)))
 
 
 def is_asleep(process: int) -> bool:
@@ -58,19 +49,13 @@ def is_asleep(process: int) -> bool:
 
 def count_sockets(process: int) -> int:
     """Return the number of a process's open sockets; 0 if the process is gone or the kernel does not show them."""
-    try:
-        files = os.listdir(f"/proc/{process}/fd")
-    except OSError:
-        return 0
-    return sum(_is_socket(f"/proc/{process}/fd/{file}") for file in files)
-
-
-def _is_socket(path: str) -> bool:
-    try:
-        return os.readlink(path).startswith("socket:")
-    except OSError:
-        # Closed meanwhile.
-        return False
+    sockets = 0
+    with contextlib.suppress(OSError):
+        for file in os.listdir(f"/proc/{process}/fd"):
+            # It may be closed meanwhile.
+            with contextlib.suppress(OSError):
+                sockets += os.readlink(f"/proc/{process}/fd/{file}").startswith("socket:")
+    return sockets
 
 
 def _runs(process: int, thread: str) -> bool:
@@ -121,13 +106,7 @@ def read_total_ns(process: int) -> int:
 
 def read_demands_ns(process: int) -> dict[int, int]:
     """Return the nanoseconds that each thread has run or waited to run; raises `TrialFailed` if the process is gone."""
-    demands = {}
-    for thread in _threads(process):
-        # Threads come and go while the process lives.
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            had_ns, waited_ns, _ = map(int, _read(f"/proc/{process}/task/{thread}/schedstat").split())
-            demands[int(thread)] = had_ns + waited_ns
-    return demands
+    return {int(thread): sum(map(int, text.split()[:2])) for thread, text in _of_threads(process, "schedstat")}
 
 
 def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
@@ -137,12 +116,15 @@ def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[in
 
 def thread_names(process: int) -> dict[int, str]:
     """Return the names of a process's threads, which it chooses itself; raises `TrialFailed` if the process is gone."""
-    names = {}
+    names = _of_threads(process, "comm")
+    return {int(thread): name.decode(errors="replace").rstrip("\n") for thread, name in names}
+
+
+def _of_threads(process: int, file: str) -> Iterator[tuple[str, bytes]]:
     for thread in _threads(process):
         # Threads come and go while the process lives.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            names[int(thread)] = _read(f"/proc/{process}/task/{thread}/comm").decode(errors="replace").rstrip("\n")
-    return names
+            yield thread, _read(f"/proc/{process}/task/{thread}/{file}")
 
 
 def _threads(process: int) -> list[str]:

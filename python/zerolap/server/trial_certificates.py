@@ -1,32 +1,20 @@
 """Certificates of one trial: a private authority, and a server certificate for the loopback."""
 
-import subprocess
-from collections.abc import Sequence
+import datetime
+import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from zerolap.records import EnvironmentMissing
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-OPENSSL_SECONDS = 30
-DAYS = "30"
-NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-# Not the machine's own file, which differs between systems and may be missing.
-CONFIGURATION = """
-[req]
-distinguished_name = name
-prompt = no
-[name]
-CN = zerolap
-[authority]
-basicConstraints = critical, CA:TRUE
-keyUsage = critical, keyCertSign
-subjectKeyIdentifier = hash
-[server]
-basicConstraints = critical, CA:FALSE
-keyUsage = critical, digitalSignature
-extendedKeyUsage = serverAuth
-subjectAltName = DNS:localhost, IP:127.0.0.1
-"""
+from zerolap.server.ports import ADDRESS
+
+VALID: Final = datetime.timedelta(days=30)
+PEM: Final = serialization.Encoding.PEM
 
 
 @dataclass(frozen=True)
@@ -39,34 +27,36 @@ class Certificates:
 
 
 def make_certificates(directory: Path) -> Certificates:
-    """Make an authority and a server certificate in a directory.
+    """Make an authority and a server certificate in a directory; nobody keeps the authority's key."""
+    authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    certificates = Certificates(directory / "authority.crt", directory / "server.crt", directory / "server.key")
+    authority = _certificate("Zerolap", 1, authority_key).add_extension(
+        x509.BasicConstraints(ca=True, path_length=None), critical=True
+    )
+    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(ADDRESS))]
+    server = (
+        _certificate("localhost", 2, key)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+    )
+    for path, builder in ((certificates.authority, authority), (certificates.certificate, server)):
+        path.write_bytes(builder.sign(authority_key, hashes.SHA256()).public_bytes(PEM))
+    certificates.key.touch(mode=0o600)
+    plain = serialization.NoEncryption()
+    certificates.key.write_bytes(key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, plain))
+    return certificates
 
-    Raises `EnvironmentMissing` if `openssl` is not installed or fails.
-    """
-    configuration = directory / "openssl.cnf"
-    configuration.write_text(CONFIGURATION)
-    authority, authority_key = directory / "authority.crt", directory / "authority.key"
-    certificate, key, request = directory / "server.crt", directory / "server.key", directory / "server.csr"
-    new_key = ["req", *NEW_KEY, "-config", str(configuration)]
-    self_signed = ["-x509", "-extensions", "authority", "-days", DAYS]
-    _openssl([*new_key, *self_signed, "-subj", "/CN=Zerolap", "-keyout", str(authority_key), "-out", str(authority)])
-    _openssl([*new_key, "-new", "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(request)])
-    signed = ["-CA", str(authority), "-CAkey", str(authority_key), "-set_serial", "2", "-days", DAYS]
-    extensions = ["-extfile", str(configuration), "-extensions", "server"]
-    _openssl(["x509", "-req", "-in", str(request), *signed, *extensions, "-out", str(certificate)])
-    authority_key.unlink()
-    return Certificates(authority, certificate, key)
 
-
-def _openssl(arguments: Sequence[str]) -> None:
-    hint = "install the package openssl, or choose another topology"
-    try:
-        done = subprocess.run(
-            ["openssl", *arguments], capture_output=True, text=True, timeout=OPENSSL_SECONDS, check=False
-        )
-    except FileNotFoundError as missing:
-        raise EnvironmentMissing("no certificates for TLS: `openssl` is not installed", hint=hint) from missing
-    except subprocess.TimeoutExpired as late:
-        raise EnvironmentMissing(f"`openssl` made no certificate within {OPENSSL_SECONDS} s") from late
-    if done.returncode != 0:
-        raise EnvironmentMissing("`openssl` cannot make certificates", details=done.stderr.strip())
+def _certificate(name: str, number: int, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    subject, issuer = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)]) for common in (name, "Zerolap"))
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(number)
+        .not_valid_before(now)
+        .not_valid_after(now + VALID)
+    )

@@ -1,18 +1,20 @@
 """Helper programs of the public suites, translated to the load generator's arguments.
 
-The lab does not install them; they send and receive few kinds of commands.
+The lab does not install them; they send and receive few kinds of commands. Of a job queue there are a producer and its
+workers: each sends the commands that the queue's own client sends for a job, without the queue's bookkeeping.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from zerolap.cases.public import job_queues
 from zerolap.records import UsageError
 
 Words: TypeAlias = list[str]
 
 LISTENING_SECONDS = "120"
+JOB_BYTES = "256"
+"""The approximate size of a job's JSON."""
 
 
 def _options(words: Sequence[str], known: frozenset[str], program: str) -> dict[str, str]:
@@ -73,6 +75,46 @@ def acl_patterns(words: Sequence[str]) -> list[str]:
     return []
 
 
+def _jobs(enqueue: Words, work: Words, options: Mapping[str, str]) -> list[Words]:
+    jobs, workers = options.get("jobs", "100000"), options.get("workers", "50")
+    common = ["--key-minimum", "1", "--key-maximum", options.get("num-queues", "1"), "--threads", "1"]
+    return [
+        [*enqueue, *common, "--data-size", JOB_BYTES, "--clients", "1", "--requests", jobs],
+        [*work, *common, "--clients", workers],
+    ]
+
+
+def _sidekiq(options: Mapping[str, str]) -> list[Words]:
+    """Jobs are pushed to lists, workers wait in BRPOP (Sidekiq's BasicFetch)."""
+    enqueue = ["--command", "LPUSH queue:__key__ __data__", "--key-prefix", "q"]
+    return _jobs(enqueue, ["--command", "BRPOP queue:__key__ 2", "--key-prefix", "q"], options)
+
+
+def _bullmq(options: Mapping[str, str]) -> list[Words]:
+    """Workers wait in BZPOPMIN for a marker that each job adds; the job itself waits in a list."""
+    enqueue = ["--command", "LPUSH bull:__key__:wait __data__", "--command", "ZADD bull:__key__:marker 0 0"]
+    work = ["--command", "BZPOPMIN bull:__key__:marker 10", "--command", "RPOP bull:__key__:wait"]
+    return _jobs([*enqueue, "--key-prefix", "q"], [*work, "--key-prefix", "q"], options)
+
+
+def _celery(options: Mapping[str, str]) -> list[Words]:
+    """A queue is a list for each of four priorities; workers wait in one BRPOP for all four, and acknowledge."""
+    enqueue = ["--command", "LPUSH __key__ __data__", "--key-prefix", "celery"]
+    work = [
+        *("--command", f"BRPOP __key__ __key__:3 __key__:6 __key__:9 {options.get('brpop-timeout-secs', '1')}"),
+        *("--command", "ZADD unacked_index 1 tag", "--command", "HSET unacked tag x"),
+        *("--command", "ZREM unacked_index tag", "--command", "HDEL unacked tag"),
+    ]
+    return _jobs(enqueue, [*work, "--key-prefix", "celery"], options)
+
+
+def _resque(options: Mapping[str, str]) -> list[Words]:
+    """Workers do not wait: they poll with LPOP."""
+    per_second = max(1, 1000 // max(1, int(options.get("poll-interval-ms", "10"))))
+    work = ["--command", "LPOP resque:queue:__key__", "--rate-limiting", str(per_second), "--key-prefix", "q"]
+    return _jobs(["--command", "RPUSH resque:queue:__key__ __data__", "--key-prefix", "q"], work, options)
+
+
 _JOB_OPTIONS = frozenset(
     {
         *("workers", "jobs", "warmup-jobs", "num-queues", "quiet", "priorities", "brpop-timeout-secs"),
@@ -90,8 +132,8 @@ def _job_queue(
 HELPERS: dict[str, Callable[[Sequence[str]], list[Words]]] = {
     "pubsub-sub-bench": _subscribers,
     "bcast-listener": _broadcast_listeners,
-    "sidekiq-bench": _job_queue("sidekiq-bench", job_queues.sidekiq),
-    "bullmq-bench": _job_queue("bullmq-bench", job_queues.bullmq),
-    "celery-bench": _job_queue("celery-bench", job_queues.celery),
-    "resque-bench": _job_queue("resque-bench", job_queues.resque),
+    "sidekiq-bench": _job_queue("sidekiq-bench", _sidekiq),
+    "bullmq-bench": _job_queue("bullmq-bench", _bullmq),
+    "celery-bench": _job_queue("celery-bench", _celery),
+    "resque-bench": _job_queue("resque-bench", _resque),
 }

@@ -1,11 +1,11 @@
-"""Init commands of the public format as lines of a case's setup."""
+"""Init commands of the public format as lines of a case's setup, and its settings of the server."""
 
 import shlex
 from typing import Any
 
 from zerolap.cases._values import shown
 from zerolap.cases.public.field_values import Fields
-from zerolap.records import UsageError, command_line, parse_command
+from zerolap.records import command_line
 
 
 def setup_lines(database: Fields) -> list[str]:
@@ -60,10 +60,28 @@ def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
     return words
 
 
-def verb_or_none(line: str) -> str | None:
-    """Return a line's first word in upper case, or None if the line cannot be read."""
+def settings_of(database: Fields) -> dict[str, str]:
+    """Return the settings that a server can be started with; others are left out with a warning."""
+    parameters = database.fields("configuration-parameters")
+    settings = {}
+    for name in parameters.names():
+        value = parameters.raw(name)
+        if isinstance(value, bool | int | float):
+            parameters.warn((name,), f"settings are text; found {shown(value)}", "put it in quotes")
+            value = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        fault = _fault_of_setting(value)
+        if fault is None:
+            settings[name] = value
+        else:
+            parameters.warn((name,), f"{fault}; the setting is left out")
+    return settings
+
+
+def _fault_of_setting(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return f"settings are text; found {shown(value)}"
     try:
-        words = parse_command(line)
-    except UsageError:
-        return None
-    return words[0].decode(errors="replace").upper() if words else None
+        shlex.split(value)
+    except ValueError as wrong:
+        return f"the value cannot be split: {wrong}"
+    return "the value holds a zero byte" if "\0" in value else None

@@ -18,8 +18,7 @@ from zerolap.cases.public.field_values import (
     Fields,
 )
 from zerolap.cases.public.helpers import acl_patterns
-from zerolap.cases.public.server_settings import settings_of
-from zerolap.cases.public.setup import setup_lines
+from zerolap.cases.public.setup import settings_of, setup_lines
 from zerolap.records import (
     STANDALONE,
     Case,
@@ -88,12 +87,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         file=document.file,
         line=1,
     )
-    return case.model_copy(update={"warnings": [str(problem) for problem in sorted_problems(document)]})
-
-
-def sorted_problems(document: Document) -> list[Any]:
-    """Return the document's problems in the order of their lines."""
-    return sorted(document.problems, key=lambda problem: problem.line)
+    return case.model_copy(update={"warnings": [str(problem) for problem in document.sorted_problems]})
 
 
 def _name(suite: Fields, document: Document) -> str:

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from zerolap.explain.allocations import asks_for_size, is_allocator
+from zerolap.explain.allocations import ASKS_FOR_SIZE, is_allocator
 from zerolap.explain.call_index import Calls
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import is_named
 from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
@@ -27,15 +27,12 @@ class BlockSizes:
         asking = [
             calls
             for callee, callers in index.callers.items()
-            if asks_for_size(callee)
+            if is_named(callee, ASKS_FOR_SIZE)
             for caller, calls in callers.items()
-            if index.is_of_program(caller) and not _is_of_allocator(caller) and calls.instructions > 0
+            if index.is_of_program(caller) and calls.instructions > 0
+            if not (is_allocator(caller) or is_named(caller, ASKS_FOR_SIZE))
         ]
         return evidence.worth_a_line([_opportunity(evidence, asking)]) if asking else []
-
-
-def _is_of_allocator(key: FunctionKey) -> bool:
-    return is_allocator(key) or asks_for_size(key)
 
 
 def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity:

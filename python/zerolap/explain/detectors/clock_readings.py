@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.call_index import Calls
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import FunctionKey, is_named
 from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
@@ -40,20 +40,16 @@ def _readings(evidence: CaseEvidence) -> list[tuple[Calls, float]]:
     """Return the calls of readers within commands by functions that are none, with the readings that they lead to."""
     index, readings = evidence.index, []
     for callee in index.callers:
-        if not _reads(callee):
+        if not is_named(callee, CLOCK, READER):
             continue
         for caller, calls in index.callers[callee].items():
-            if _reads(caller) or not index.is_of_program(caller):
+            if is_named(caller, CLOCK, READER) or not index.is_of_program(caller):
                 continue
             within = evidence.within_command(calls)
             below = index.below({callee: within.calls})
             read = sum(times for key, times in below.items() if CLOCK.fullmatch(key[0]) and not index.callees.get(key))
             readings.append((within, read))
     return [(calls, read) for calls, read in readings if read > 0]
-
-
-def _reads(key: FunctionKey) -> bool:
-    return CLOCK.fullmatch(key[0]) is not None or READER.fullmatch(key[0]) is not None
 
 
 def _opportunity(evidence: CaseEvidence, owner: FunctionKey, read: list[tuple[Calls, float]]) -> CaseOpportunity:

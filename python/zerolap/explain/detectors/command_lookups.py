@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.call_index import Calls
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import is_named
 from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
@@ -28,15 +28,11 @@ class CommandLookups:
         asking = [
             calls
             for caller, callees in index.callees.items()
-            if _looks_up(caller)
+            if is_named(caller, LOOKS_UP)
             for callee, calls in callees.items()
-            if TABLE.fullmatch(callee[0]) is not None and calls.instructions > 0
+            if is_named(callee, TABLE) and calls.instructions > 0
         ]
         return evidence.worth_a_line([_opportunity(evidence, asking)]) if asking else []
-
-
-def _looks_up(key: FunctionKey) -> bool:
-    return LOOKS_UP.fullmatch(key[0]) is not None
 
 
 def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity:
@@ -48,7 +44,9 @@ def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity
     return evidence.opportunity(
         CommandLookups.name,
         CodeLocation(
-            owner if _looks_up(owner) else most.caller, most.caller, [line for calls in asking for line in calls.lines]
+            owner if is_named(owner, LOOKS_UP) else most.caller,
+            most.caller,
+            [line for calls in asking for line in calls.lines],
         ),
         Saving(evidence.index.costs_of(asking), PART),
         confidence="medium",

@@ -78,8 +78,6 @@ DOUBLE_DIGITS: Final = re.compile(r"_*printf_fp(?:_l)?|__printf_fphex|fmt_fp")
 
 @dataclass(frozen=True)
 class _SinkCalls:
-    """The calls of one function to one of the sinks."""
-
     sink: Sink
     calls: Calls
 

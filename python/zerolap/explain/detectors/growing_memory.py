@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.explain.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_wrapper, keeps_data
+from zerolap.explain.allocations import ALLOCATES, KEEPS_DATA, MAKES_ROOM, REALLOCATES, is_wrapper
 from zerolap.explain.call_index import Calls
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import FunctionKey, is_named
 from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
@@ -35,7 +35,7 @@ class GrowingMemory:
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that both allocate and enlarge memory themselves, by wrappers such as those of sds."""
         growth = _growth_of_wrappers(evidence)
-        looked_at = [key for key in evidence.within_commands if not is_wrapper(key) and not keeps_data(key)]
+        looked_at = [key for key in evidence.within_commands if not (is_wrapper(key) or is_named(key, KEEPS_DATA))]
         return evidence.worth_a_line(_opportunity(evidence, function, growth) for function in looked_at)
 
 

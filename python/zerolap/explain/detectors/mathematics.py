@@ -56,7 +56,6 @@ def _plain(calls: Calls) -> str:
 
 
 def _computed(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Calls]) -> CaseOpportunity:
-    """Return the mathematics of a function."""
     number = sum(calls.calls for calls in all_calls)
     instructions = sum(calls.instructions for calls in all_calls)
     entered = evidence.index.calls_to.get(owner, 0.0)

@@ -7,14 +7,14 @@ from typing import Final
 from zerolap.explain.allocations import (
     ALLOCATES,
     FREES,
+    KEEPS_DATA,
+    RELEASES_TABLE,
+    STORES_IN_TABLE,
     is_allocator,
     is_wrapper,
-    keeps_data,
-    releases_table,
-    stores_in_table,
 )
 from zerolap.explain.call_index import CallIndex, Calls
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import FunctionKey, is_named
 from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
@@ -91,7 +91,6 @@ class _MovedMemory:
         self._calls_per_move[wrapper] = number / (number - sum(calls.calls for calls in idle))
 
     def by(self, function: FunctionKey) -> _Memory:
-        """Return what a call of a function moves."""
         return self._memory.get(function, _Memory())
 
     def made_by(self, function: FunctionKey) -> list[Calls]:
@@ -120,7 +119,7 @@ class _MovedMemory:
         """Return how many blocks a call of the caller frees by these calls, that were not made there nor a table's."""
         below = self.by(calls.callee)
         freed = self.times(calls) * (below.freed - below.pairs)
-        return freed - self.by(calls.caller).released if releases_table(calls.callee) else freed
+        return freed - self.by(calls.caller).released if is_named(calls.callee, RELEASES_TABLE) else freed
 
     def _moved_by(self, function: FunctionKey) -> _Memory:
         if is_allocator(function):
@@ -129,12 +128,12 @@ class _MovedMemory:
         made = [(calls.callee, self.times(calls), self.by(calls.callee)) for calls in self.made_by(function)]
         allocated = sum(times * below.allocated for _, times, below in made)
         stored = sum(times * below.stored for _, times, below in made)
-        if stores_in_table(function):
+        if is_named(function, STORES_IN_TABLE):
             return _Memory(stored=allocated + stored)
-        if keeps_data(function):
+        if is_named(function, KEEPS_DATA):
             return _Memory()
         freed = sum(times * below.freed for _, times, below in made)
-        released = sum(times * below.freed for callee, times, below in made if releases_table(callee))
+        released = sum(times * below.freed for callee, times, below in made if is_named(callee, RELEASES_TABLE))
         of_table = min(stored, released)
         return _Memory(allocated, freed - of_table, stored - of_table, of_table)
 
@@ -142,7 +141,7 @@ class _MovedMemory:
 def _blocks(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -> CaseOpportunity | None:
     """Return what is allocated and freed by different calls of one function; none where that is nothing."""
     index = evidence.index
-    if is_wrapper(function) or is_allocator(function) or keeps_data(function):
+    if is_wrapper(function) or is_allocator(function) or is_named(function, KEEPS_DATA):
         return None
     made = moved.made_by(function)
     pairs = moved.by(function).pairs - sum(moved.times(calls) * moved.by(calls.callee).pairs for calls in made)
@@ -181,7 +180,7 @@ def _table(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -
     part = memory.released / (memory.released + memory.stored)
     additions = {callee: times * part for callee, times in _additions(index, function, moved).items()}
     made = moved.made_by(function)
-    releases = {calls.callee: index.per_call(calls) for calls in made if releases_table(calls.callee)}
+    releases = {calls.callee: index.per_call(calls) for calls in made if is_named(calls.callee, RELEASES_TABLE)}
     entered = index.calls_to[function]
     costs = index.costs_below({callee: times * entered for callee, times in (additions | releases).items()})
     return evidence.opportunity(
@@ -207,7 +206,7 @@ def _additions(index: CallIndex, function: FunctionKey, moved: _MovedMemory) -> 
         entered = times.get(caller, 0.0)
         for calls in index.callees.get(caller, {}).values() if entered else ():
             if index.goes_down(calls) and moved.by(calls.callee).stored > 0:
-                of_kind = additions if stores_in_table(calls.callee) else times
+                of_kind = additions if is_named(calls.callee, STORES_IN_TABLE) else times
                 of_kind[calls.callee] = of_kind.get(calls.callee, 0.0) + entered * index.per_call(calls)
     return additions
 

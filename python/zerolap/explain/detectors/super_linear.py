@@ -113,8 +113,14 @@ def _lowest(way: _Way) -> _Growth | None:
     if most < SMALLEST_EXCESS * largest.index.total:
         return None
     places = {key: place for place, key in enumerate(largest.index.order)}
-    causes = [growth for growth in growing if not _is_called_too_often(group, growth.function)]
-    meant = [growth for growth in causes if growth.excess >= MOST_OF * most]
+    meant = [
+        growth
+        for growth in growing
+        if growth.excess >= MOST_OF * most
+        and not grows_faster_than_a_sort(
+            _points(group, [sized.evidence.within_commands[growth.function] for sized in group.cases])
+        )
+    ]
     return max(meant, key=lambda growth: places[growth.function], default=None)
 
 
@@ -138,10 +144,6 @@ def _too_fast(group: CaseGroup, key: FunctionKey, costs: Sequence[float], *, is_
         return None
     by_case = {sized.case: cost for sized, cost in zip(group.cases, costs, strict=True)}
     return _Growth(key, is_own, by_case, points, above_proportion(points, *points[-1]))
-
-
-def _is_called_too_often(group: CaseGroup, key: FunctionKey) -> bool:
-    return grows_faster_than_a_sort(_points(group, [sized.evidence.within_commands[key] for sized in group.cases]))
 
 
 def _points(group: CaseGroup, values: Sequence[float]) -> list[Point]:

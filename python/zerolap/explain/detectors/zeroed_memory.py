@@ -40,12 +40,10 @@ class _Clearing:
     holder: FunctionKey | None = None
 
     def add(self, function: FunctionKey, instructions: float) -> None:
-        """Add instructions of the function that carries it out."""
         self.costs[function] = self.costs.get(function, 0.0) + instructions
 
 
 def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, _Clearing]:
-    """Return what clearing costs by function of the server."""
     clearing: dict[FunctionKey, _Clearing] = {}
     for name, stores in evidence.string_stores.items():
         function = evidence.function_named(name)

@@ -2,49 +2,43 @@
 
 from pathlib import Path
 
-from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.diagnosis import Diagnosis, fine, fine_if, missing, warning
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
-from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.system_files import ROOT, read_number, run
+from zerolap.host.probes.programs import ProgramProbe, installs, version_of
+from zerolap.host.system_files import ROOT, read_number
 from zerolap.host.tracing import probing_obstacle, tracing_obstacle
 
 NOT_PERMITTED = "not permitted"
-_NO_COUNTS = "no counted trials: nothing can be screened, and verdicts have no reasons"
-
-
-def valgrind() -> Diagnosis:
-    """Whether valgrind works, which counts instructions and calls."""
-    version = version_of(["valgrind"])
-    if version is None:
-        return missing("valgrind", "not found", _NO_COUNTS, installs("valgrind"))
-    outcome = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "true"], seconds=20)
-    if outcome is None or not outcome.succeeded:
-        words = "it does not start" if outcome is None else outcome.last_words
-        return missing("valgrind", f"{version}, but: {words}", _NO_COUNTS, installs("--reinstall valgrind libc6-dbg"))
-    return fine("valgrind", version)
+valgrind = ProgramProbe(
+    "valgrind",
+    "valgrind",
+    "valgrind",
+    "no counted trials: nothing can be screened, and verdicts have no reasons",
+    trial=["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "true"],
+    remedy=installs("--reinstall valgrind libc6-dbg"),
+    seconds=20,
+)
+perf = ProgramProbe("perf", "perf", "linux-perf", "no sampled stacks: costs in the kernel are not visible")
+strace = ProgramProbe(
+    "strace",
+    "strace",
+    "strace",
+    "system calls are counted only where bpftrace works",
+    trial=["strace", "-o", "/dev/null", "true"],
+    remedy="sudo sysctl kernel.yama.ptrace_scope=0",
+)
 
 
 def library_symbols(root: Path = ROOT) -> Diagnosis:
     """Whether the symbols of the C library are installed."""
-    directory = root / "usr/lib/debug/.build-id"
-    if directory.is_dir():
-        return fine("C library symbols", "installed")
-    return warning(
+    is_installed = (root / "usr/lib/debug/.build-id").is_dir()
+    return fine_if(
+        is_installed,
         "C library symbols",
-        "not found",
+        "installed" if is_installed else "not found",
         "functions inside the C library appear as addresses",
         installs("libc6-dbg"),
     )
-
-
-def perf() -> Diagnosis:
-    """Whether perf is installed, which samples stacks."""
-    version = version_of(["perf"])
-    if version is None:
-        return missing(
-            "perf", "not found", "no sampled stacks: costs in the kernel are not visible", installs("linux-perf")
-        )
-    return fine("perf", version)
 
 
 def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = None) -> Diagnosis:
@@ -83,16 +77,3 @@ def bpftrace() -> Diagnosis:
             cost += "; arguments of calls cannot be checked"
         return missing("bpftrace", obstacle.reason, cost, obstacle.remedy)
     return fine("bpftrace", version_of(["bpftrace"]) or "works")
-
-
-def strace() -> Diagnosis:
-    """What lists system calls."""
-    cost = "system calls are counted only where bpftrace works"
-    version = version_of(["strace"])
-    if version is None:
-        return missing("strace", "not found", cost, installs("strace"))
-    outcome = run(["strace", "-o", "/dev/null", "true"])
-    if outcome is None or not outcome.succeeded:
-        words = "it does not start" if outcome is None else outcome.last_words
-        return missing("strace", f"{version}, but: {words}", cost, "sudo sysctl kernel.yama.ptrace_scope=0")
-    return fine("strace", version)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
-from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.system_files import read_text, run
+from zerolap.host.probes.programs import ProgramProbe
+from zerolap.host.system_files import failure_of, read_text
 from zerolap.records import ZerolapError
 from zerolap.sandbox import (
     Confinement,
@@ -35,20 +35,15 @@ REFUSED_CALL = ["setarch", platform.machine(), "--uname-2.6", "true"]
 
 def bubblewrap() -> Diagnosis:
     """Whether a sandbox can be made."""
-    cost = "code under test runs with your rights: compare only commits that you trust"
-    version = version_of(["bwrap"])
-    if version is None:
-        return missing("bwrap", "not found", cost, installs("bubblewrap"))
-    outcome = run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"])
-    if outcome is None or not outcome.succeeded:
-        words = "it does not start" if outcome is None else outcome.last_words
-        return missing(
-            "bwrap",
-            f"{version}, but: {words}",
-            cost,
-            namespaces_remedy() or "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root outside containers",
-        )
-    return fine("bwrap", version)
+    return ProgramProbe(
+        "bwrap",
+        "bwrap",
+        "bubblewrap",
+        "code under test runs with your rights: compare only commits that you trust",
+        trial=["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"],
+        remedy=namespaces_remedy()
+        or "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root outside containers",
+    )()
 
 
 def memory_limit() -> Diagnosis:
@@ -98,10 +93,8 @@ def system_calls() -> Diagnosis:
     remedy = namespaces_remedy() or "apt-get install bubblewrap util-linux, on a kernel with CONFIG_SECCOMP_FILTER"
     if (reason := available()) is not None:
         return missing(subject, reason, cost, remedy)
-    outside = run(REFUSED_CALL)
-    if outside is None or not outside.succeeded:
-        words = "`setarch` is not installed" if outside is None else outside.last_words
-        return warning(subject, f"the filter cannot be tried: {words}", cost, remedy)
+    if (failure := failure_of(REFUSED_CALL)) is not None:
+        return warning(subject, f"the filter cannot be tried: {failure}", cost, remedy)
     try:
         code, output = _in_sandbox(f"cat /proc/self/status; {' '.join(REFUSED_CALL)}")
     except (ZerolapError, OSError, subprocess.TimeoutExpired) as fault:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.host import machine_settings as settings
-from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.diagnosis import Diagnosis, fine, fine_if, missing, warning
+from zerolap.host.noise import Noise
 from zerolap.host.system_files import ROOT, read_text
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import socket_path
@@ -19,29 +20,27 @@ DEEPEST_SERVER: Final = Path("zerolap-trial-12345678/server/primary-1")
 def transparent_huge_pages(root: Path = ROOT) -> Diagnosis:
     """Whether the kernel uses huge pages for all memory."""
     found = settings.huge_pages(root)
-    if found == "always":
-        return warning(
-            "transparent huge pages",
-            found,
-            "latency peaks after fork, and memory that depends on the order of allocations",
-            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-        )
-    return fine("transparent huge pages", found or "the kernel has none")
+    return fine_if(
+        found != "always",
+        "transparent huge pages",
+        found or "the kernel has none",
+        "latency peaks after fork, and memory that depends on the order of allocations",
+        "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+    )
 
 
 def memory(root: Path = ROOT) -> Diagnosis:
     """Whether memory holds a data set twice."""
     sizes = settings.memory_bytes(root)
     total, free = sizes.get("MemTotal", 0), sizes.get("MemAvailable", 0)
-    found = f"{free / _GIB:.1f} GiB free of {total / _GIB:.1f} GiB, swap used: {_swap_used(sizes) / _GIB:.1f} GiB"
-    if free < _GIB:
-        return warning(
-            "memory",
-            found,
-            "large data sets do not fit twice: one side at a time, and pairs no longer cancel drift",
-            "free some memory",
-        )
-    return fine("memory", found)
+    swap_used = sizes.get("SwapTotal", 0) - sizes.get("SwapFree", 0)
+    return fine_if(
+        free >= _GIB,
+        "memory",
+        f"{free / _GIB:.1f} GiB free of {total / _GIB:.1f} GiB, swap used: {swap_used / _GIB:.1f} GiB",
+        "large data sets do not fit twice: one side at a time, and pairs no longer cancel drift",
+        "free some memory",
+    )
 
 
 def overcommit(root: Path = ROOT) -> Diagnosis:
@@ -62,14 +61,13 @@ def overcommit(root: Path = ROOT) -> Diagnosis:
 def address_randomisation(root: Path = ROOT) -> Diagnosis:
     """Whether addresses differ between process starts."""
     found = read_text("proc/sys/kernel/randomize_va_space", root)
-    if found == "0":
-        return warning(
-            "address randomisation",
-            "off",
-            "every start gets the same addresses: a lucky or unlucky layout looks like a property of the code",
-            "sudo sysctl kernel.randomize_va_space=2",
-        )
-    return fine("address randomisation", "on" if found else "not reported by the kernel")
+    return fine_if(
+        found != "0",
+        "address randomisation",
+        "off" if found == "0" else "on" if found else "not reported by the kernel",
+        "every start gets the same addresses: a lucky or unlucky layout looks like a property of the code",
+        "sudo sysctl kernel.randomize_va_space=2",
+    )
 
 
 def disk(directory: Path | None = None) -> Diagnosis:
@@ -78,10 +76,9 @@ def disk(directory: Path | None = None) -> Diagnosis:
         free = shutil.disk_usage(Path() if directory is None else directory).free
     except OSError as fault:
         return missing("disk", str(fault.strerror), "nothing can be stored", "work in a directory that can be read")
-    found = f"{free / _GIB:.1f} GiB free"
-    if free < 2 * _GIB:
-        return warning("disk", found, "builds and snapshots may not fit", "free 2 GiB")
-    return fine("disk", found)
+    return fine_if(
+        free >= 2 * _GIB, "disk", f"{free / _GIB:.1f} GiB free", "builds and snapshots may not fit", "free 2 GiB"
+    )
 
 
 def sockets(temporary: Path | None = None) -> Diagnosis:
@@ -96,5 +93,8 @@ def sockets(temporary: Path | None = None) -> Diagnosis:
     return fine("sockets", f"in {place.parent}, as the path of {directory} is too long")
 
 
-def _swap_used(sizes: dict[str, int]) -> int:
-    return sizes.get("SwapTotal", 0) - sizes.get("SwapFree", 0)
+def swap(noise: Noise) -> Diagnosis:
+    """Whether pages move to or from swap."""
+    found = f"{noise.swapped_pages:.0f} pages/s"
+    remedy = "free some memory, then: sudo swapoff -a"
+    return fine_if(noise.swapped_pages <= 0, "swap", found, "timed trials measure the disk", remedy)

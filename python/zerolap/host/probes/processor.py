@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from zerolap.host import machine_settings as settings
-from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.diagnosis import Diagnosis, fine, fine_if, missing, warning
+from zerolap.host.noise import Noise
 from zerolap.host.pinning import choose_pinning
 from zerolap.host.processors import PROCESSORS, Processors, read_processors
 from zerolap.host.system_files import ROOT, read_text
@@ -21,14 +22,13 @@ def cores(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
             "no timed trials: server and client would compete for one processor; counted trials work",
             "give the machine two processors or more",
         )
-    if physical < 3:
-        return warning(
-            "cores",
-            found,
-            "no timed verdict on servers with I/O threads or replicas; other processes disturb timed trials",
-            "give the machine four processors or more",
-        )
-    return fine("cores", found)
+    return fine_if(
+        physical >= 3,
+        "cores",
+        found,
+        "no timed verdict on servers with I/O threads or replicas; other processes disturb timed trials",
+        "give the machine four processors or more",
+    )
 
 
 def pinning(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
@@ -51,15 +51,14 @@ def pinning(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
 
 def simultaneous_threads(root: Path = ROOT) -> Diagnosis:
     """Whether two processors share a physical core."""
-    active = read_text(f"{PROCESSORS}/smt/active", root)
-    if active == "1":
-        return warning(
-            "smt",
-            "on",
-            "work on the sibling of the server's processor slows the server by a third or more, without being noticed",
-            "echo off | sudo tee /sys/devices/system/cpu/smt/control",
-        )
-    return fine("smt", "off" if active == "0" else "not reported by the kernel")
+    active = read_text(f"{PROCESSORS}/smt/active", root) or ""
+    return fine_if(
+        active != "1",
+        "smt",
+        {"1": "on", "0": "off"}.get(active, "not reported by the kernel"),
+        "work on the sibling of the server's processor slows the server by a third or more, without being noticed",
+        "echo off | sudo tee /sys/devices/system/cpu/smt/control",
+    )
 
 
 def governor(root: Path = ROOT) -> Diagnosis:
@@ -72,40 +71,58 @@ def governor(root: Path = ROOT) -> Diagnosis:
             "the frequency may change during timed trials; pairs cancel the slow part of it",
             "on your own hardware: sudo cpupower frequency-set -g performance, on the host",
         )
-    if found != "performance":
-        return warning(
-            "governor",
-            found,
-            "the frequency changes during timed trials, so verdicts need more of them",
-            "sudo cpupower frequency-set -g performance",
-        )
-    return fine("governor", found)
+    return fine_if(
+        found == "performance",
+        "governor",
+        found,
+        "the frequency changes during timed trials, so verdicts need more of them",
+        "sudo cpupower frequency-set -g performance",
+    )
 
 
 def turbo(root: Path = ROOT) -> Diagnosis:
     """Whether the frequency depends on temperature and on other cores."""
     state = settings.turbo(root)
-    if state == "on":
-        intel = read_text(f"{PROCESSORS}/intel_pstate/no_turbo", root) is not None
-        return warning(
-            "turbo",
-            "on",
-            "the frequency depends on temperature and on the load of other cores: timed trials scatter",
-            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-            if intel
-            else "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
-        )
-    return fine("turbo", state or "not visible")
+    is_intel = read_text(f"{PROCESSORS}/intel_pstate/no_turbo", root) is not None
+    return fine_if(
+        state != "on",
+        "turbo",
+        state or "not visible",
+        "the frequency depends on temperature and on the load of other cores: timed trials scatter",
+        f"echo {'1' if is_intel else '0'} | sudo tee "
+        f"/sys/devices/system/cpu/{'intel_pstate/no_turbo' if is_intel else 'cpufreq/boost'}",
+    )
 
 
 def virtualisation(root: Path = ROOT) -> Diagnosis:
     """Whether other machines share the hardware."""
     found = settings.virtualisation(root)
-    if found:
-        return warning(
-            "virtualisation",
-            found,
-            "other guests disturb timed trials, and hardware counters may be hidden; counted trials are not affected",
-            "measure on your own hardware where microseconds matter",
-        )
-    return fine("virtualisation", "none")
+    return fine_if(
+        not found,
+        "virtualisation",
+        found or "none",
+        "other guests disturb timed trials, and hardware counters may be hidden; counted trials are not affected",
+        "measure on your own hardware where microseconds matter",
+    )
+
+
+def steal(noise: Noise) -> Diagnosis:
+    """Whether the hypervisor gives processor time to other machines."""
+    return fine_if(
+        noise.steal <= 0.01,
+        "steal",
+        f"{noise.steal:.1%} over {noise.seconds:.1f} s",
+        "timed trials scatter and need more pairs, or end unsure",
+        "measure when the host is quiet, or with dedicated processors",
+    )
+
+
+def load(noise: Noise) -> Diagnosis:
+    """Whether other processes keep processors busy."""
+    return fine_if(
+        noise.others <= 0.2,
+        "load by others",
+        f"{noise.others:.2f} processors busy with other processes",
+        "timed trials scatter and need more pairs, or end unsure; counted trials only take longer",
+        "stop other work (see top)",
+    )

@@ -1,12 +1,15 @@
-"""Programs that build and serve."""
+"""Programs that build and serve: whether they are installed, and whether they work on this machine."""
 
 import os
 import platform
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing
-from zerolap.host.system_files import run
+from zerolap.host.system_files import failure_of, run
 
 
 def version_of(command: list[str]) -> str | None:
@@ -23,30 +26,52 @@ def installs(package: str) -> str:
     return f"{'' if os.geteuid() == 0 else 'sudo '}apt-get install {package}"
 
 
+@dataclass(frozen=True)
+class ProgramProbe:
+    """Whether a program is installed and, where there is a `trial`, whether this command succeeds in some seconds.
+
+    `cost` is what measuring lacks without the program, `package` what installs it, `remedy` what helps it to succeed.
+    """
+
+    subject: str
+    program: str
+    package: str
+    cost: str
+    trial: Sequence[str] = ()
+    remedy: str = ""
+    seconds: float = 5.0
+
+    def __call__(self) -> Diagnosis:
+        """Return the diagnosis."""
+        version = version_of([self.program])
+        if version is None:
+            return missing(self.subject, "not found", self.cost, installs(self.package))
+        failure = failure_of([*self.trial], self.seconds) if self.trial else None
+        if failure is not None:
+            return missing(self.subject, f"{version}, but: {failure}", self.cost, self.remedy)
+        return fine(self.subject, version)
+
+
+_NO_BUILDS: Final = "no server can be built; binaries work"
+redis_server = ProgramProbe(
+    "redis-server", "redis-server", "redis-server", "`zerolap run` needs --server, as its default does not exist"
+)
+git = ProgramProbe("git", "git", "git", "no comparison of commits, no bisection")
+make = ProgramProbe("make", "make", "make", _NO_BUILDS)
+ccache = ProgramProbe(
+    "ccache", "ccache", "ccache", "a change's build compiles all files again, also those that its base has alike"
+)
+emulator = ProgramProbe(
+    "qemu",
+    "qemu-system-x86_64",
+    "qemu-system-x86 flex bison bc libelf-dev",
+    "no kernels as variants: `zerolap snapshot --kernel`",
+)
+
+
 def python() -> Diagnosis:
     """The running Python interpreter."""
     return fine("python", f"{platform.python_version()} at {sys.executable}")
-
-
-def redis_server() -> Diagnosis:
-    """Whether the default server is installed."""
-    version = version_of(["redis-server"])
-    if version is None:
-        return missing(
-            "redis-server",
-            "not found",
-            "`zerolap run` needs --server, as its default does not exist",
-            installs("redis-server"),
-        )
-    return fine("redis-server", version)
-
-
-def git() -> Diagnosis:
-    """Whether git is installed, which provides revisions."""
-    version = version_of(["git"])
-    if version is None:
-        return missing("git", "not found", "no comparison of commits, no bisection", installs("git"))
-    return fine("git", version)
 
 
 def compiler() -> Diagnosis:
@@ -55,30 +80,4 @@ def compiler() -> Diagnosis:
         version = version_of([program])
         if version is not None:
             return fine("compiler", f"{program} {version}")
-    return missing("compiler", "not found", "no server can be built; binaries work", installs("gcc libc6-dev"))
-
-
-def make() -> Diagnosis:
-    """Whether make is installed, which builds servers."""
-    version = version_of(["make"])
-    if version is None:
-        return missing("make", "not found", "no server can be built; binaries work", installs("make"))
-    return fine("make", version)
-
-
-def ccache() -> Diagnosis:
-    """Whether there is a cache of compiled objects."""
-    version = version_of(["ccache"])
-    if version is None:
-        cost = "a change's build compiles all files again, also those that its base has alike"
-        return missing("ccache", "not found", cost, installs("ccache"))
-    return fine("ccache", version)
-
-
-def emulator() -> Diagnosis:
-    """Whether there is an emulator of machines, in which kernels are variants."""
-    version = version_of(["qemu-system-x86_64"])
-    if version is None:
-        cost = "no kernels as variants: `zerolap snapshot --kernel`"
-        return missing("qemu", "not found", cost, installs("qemu-system-x86 flex bison bc libelf-dev"))
-    return fine("qemu", version)
+    return missing("compiler", "not found", _NO_BUILDS, installs("gcc libc6-dev"))

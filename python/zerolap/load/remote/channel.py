@@ -96,7 +96,7 @@ class Channel:
 
         Raises `EnvironmentMissing` for any other, and for one that does not greet before the time `end`.
         """
-        self._shake_hands(end)
+        self._call(self._connection.do_handshake, end)
         protocol, _, proof = self._line(LONGEST_GREETING_BYTES, end).partition(b" ")
         if protocol != PROTOCOL.encode():
             raise self.lost(f"it speaks `{protocol[:40].decode(errors='replace')}` and not `{PROTOCOL}`")
@@ -111,7 +111,7 @@ class Channel:
         Raises `EnvironmentMissing` if the certificate is another one, before the secret is sent; if the other side does
         not let this load host in, or not before the time `end`.
         """
-        self._shake_hands(end)
+        self._call(self._connection.do_handshake, end)
         presented = self._connection.getpeercert(binary_form=True) or b""
         if not hmac.compare_digest(hashlib.sha256(presented).hexdigest(), certificate):
             raise self.lost("its certificate is another one")
@@ -156,12 +156,8 @@ class Channel:
             # Not that of `SSLSocket`, after which another thread would read what is encrypted.
             socket.socket.shutdown(self._connection, socket.SHUT_RDWR)
 
-    def stop(self) -> None:
-        """End the connection, as a cancellation does; whoever uses it closes it."""
-        self.kill()
-
-    def _shake_hands(self, end: float) -> None:
-        self._call(self._connection.do_handshake, end)
+    # A cancellation leaves it to whoever uses it to close it.
+    stop = kill
 
     def _line(self, most_bytes: int, end: float | None) -> bytes:
         searched = 0
@@ -223,7 +219,6 @@ class _Greetings:
         self._signalled.close()
 
     def fileno(self) -> int:
-        """Return the descriptor to wait for."""
         return self._signalled.fileno()
 
     def begin(self, connection: ssl.SSLSocket) -> None:
@@ -319,9 +314,8 @@ class Listening:
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
 
-    def stop(self) -> None:
-        """End the wait, as a cancellation does."""
-        self.kill()
+    # A cancellation leaves it to whoever waits to close it.
+    stop = kill
 
 
 def _new_certificate() -> tuple[ssl.SSLContext, str]:
@@ -364,7 +358,6 @@ def listen_for_load_host(bind_address: str) -> Iterator[Listening]:
 
 
 def _bound(address: str) -> socket.socket:
-    """Return a listening socket."""
     host, port = _split(address, 0)
     with contextlib.ExitStack() as opened:
         try:
@@ -404,7 +397,11 @@ def connect_to_server_host(address: str, certificate: str, secret: str, seconds:
 def _joined(place: tuple[str, int], certificate: str, secret: str) -> Channel:
     connection = socket.create_connection(place, GREETING_SECONDS)
     connection.setblocking(False)
-    channel = Channel(_client_context().wrap_socket(connection, do_handshake_on_connect=False), "load")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # Without authorities: the certificate is compared with the one that is known.
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    channel = Channel(context.wrap_socket(connection, do_handshake_on_connect=False), "load")
     try:
         channel.join(certificate, secret, time.monotonic() + GREETING_SECONDS)
     except BaseException:
@@ -413,17 +410,7 @@ def _joined(place: tuple[str, int], certificate: str, secret: str) -> Channel:
     return channel
 
 
-def _client_context() -> ssl.SSLContext:
-    """Return a context without authorities: the certificate is compared with the one that is known."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
-
-
 class _HasDescriptor(Protocol):
-    """What can be waited for."""
-
     def fileno(self) -> int:
         """Return the descriptor, below 0 where it is closed."""
 

@@ -65,53 +65,43 @@ SENT_FROM_HERE = frozenset(
 """Arguments of a client's command line that name no server and no file, and open no further connections."""
 
 
-def serve_load(
-    channel: Channel, server_address: str | None = None, sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
-) -> None:
+def serve_load(channel: Channel, sandbox: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
     """Carry out the orders of the other side until it closes the channel, which is closed in any case.
 
-    `server_address` is the host name or IP address of the servers, by default that of the channel's other side: orders
-    name only the port. Load generators run in a sandbox without files; `sandbox` decides whether they run without one.
+    The servers are at the channel's other side: orders name only the port. Load generators run in a sandbox without
+    files; `sandbox` decides whether they run without one.
 
-    Raises `Interrupted` once the current `Cancellation` is cancelled, `EnvironmentMissing` if the address cannot be
-    resolved, or if a line is altered or is no order. What fails is the other side's to know.
+    Raises `Interrupted` once the current `Cancellation` is cancelled, `EnvironmentMissing` if a line is altered or is
+    no order. What fails is the other side's to know.
     """
     owner = current_cancellation()
     with contextlib.closing(channel):
-        address = _resolved(channel.peer_address if server_address is None else server_address)
         with (
             _Inbox(channel) as inbox,
             # The end of the connection interrupts what is under way.
             contextlib.suppress(ChannelClosed, Interrupted),
             inbox.cancellation.current(),
             scratch_directory(LOAD_PREFIX) as directory,
-            _Executor(address, directory, sandbox) as executor,
+            _Executor(channel.peer_address, directory, sandbox) as executor,
         ):
             for order in inbox.orders():
                 channel.send(executor.carry_out(order).model_dump_json().encode())
         owner.require_going_on()
-        inbox.require_no_fault()
-
-
-def _resolved(address: str) -> str:
-    """Return the IP address of a host; inside the sandbox names are not known."""
-    try:
-        return str(socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0][4][0])
-    except OSError as fault:
-        raise EnvironmentMissing(f"the host `{address}` is not known: {fault}") from fault
+        if inbox.fault is not None:
+            raise inbox.fault
 
 
 class _Inbox:
     """Reads orders in a thread of its own, so that the end of the connection ends an order that is under way.
 
-    `cancellation` is that of what is started for the orders.
+    `cancellation` is that of what is started for the orders, `fault` why the connection has not ended as it should.
     """
 
     def __init__(self, channel: Channel) -> None:
         self.cancellation = Cancellation()
         self._channel = channel
         self._orders = queue.Queue[Order | None](maxsize=2)
-        self._fault: EnvironmentMissing | None = None
+        self.fault: EnvironmentMissing | None = None
         self._thread = threading.Thread(target=self._read, name="orders", daemon=True)
 
     def __enter__(self) -> "_Inbox":
@@ -127,11 +117,6 @@ class _Inbox:
         while (order := self._orders.get()) is not None:
             yield order
 
-    def require_no_fault(self) -> None:
-        """Raise `EnvironmentMissing` if the connection has not ended as it should."""
-        if self._fault is not None:
-            raise self._fault
-
     def _read(self) -> None:
         try:
             while True:
@@ -139,11 +124,11 @@ class _Inbox:
         except (ChannelClosed, Interrupted):
             pass
         except ValidationError:
-            self._fault = EnvironmentMissing("the machine of the servers gives an order that is none")
+            self.fault = EnvironmentMissing("the machine of the servers gives an order that is none")
         except queue.Full:
-            self._fault = EnvironmentMissing("the machine of the servers does not wait for answers")
+            self.fault = EnvironmentMissing("the machine of the servers does not wait for answers")
         except EnvironmentMissing as fault:
-            self._fault = fault
+            self.fault = fault
         finally:
             self._end()
 
@@ -186,7 +171,6 @@ class _Executor:
                 stack.push(generator.running)
 
     def carry_out(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
-        """Carry out an order, and return the answer."""
         try:
             return self._carried_out(order)
         except CaseRefused as refused:

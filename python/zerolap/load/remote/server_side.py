@@ -41,12 +41,12 @@ AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 class RemoteLoadHost:
     """The load host at the other end of a channel; a `LoadHost`.
 
-    `address` is the IP address by which the load host reaches this machine, by default that of the channel. `name` is
-    by default the IP address of the load host. The owner of the channel closes it.
+    `address` is the IP address by which the load host reaches this machine. `name` is by default the IP address of the
+    load host. The owner of the channel closes it.
     """
 
-    def __init__(self, channel: Channel, address: str | None = None, name: str = "") -> None:
-        self.address = channel.own_address if address is None else address
+    def __init__(self, channel: Channel, name: str = "") -> None:
+        self.address = channel.own_address
         self.name = name or channel.peer_address
         self._conversation = _Conversation(channel)
         self._numbers = itertools.count(1)
@@ -144,7 +144,6 @@ class _Conversation:
         return answer
 
     def lost(self, reason: str) -> ZerolapError:
-        """End the connection, and return the error for that."""
         return self._channel.lost(reason)
 
 

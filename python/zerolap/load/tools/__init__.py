@@ -5,7 +5,6 @@ from zerolap.load.tools.interface import (
     LoadOutcome as LoadOutcome,
     LoadTool as LoadTool,
     LoadWork as LoadWork,
-    connection_requests as connection_requests,
 )
 from zerolap.load.tools.memtier import Memtier, OwnLoad
 from zerolap.plugins import LOAD_TOOLS, load_plugin, plugin_names

@@ -31,16 +31,8 @@ class Benchmark:
         words = [word.replace(KEY, _key(client.keys).encode()) for word in parse_command(client.sent[0].line)]
         words = [b"x" * client.data_size if word == VALUE else word for word in words]
         return [
-            *(
-                self._program,
-                "-s",
-                str(work.socket),
-                *_login(work.login),
-                "-c",
-                str(client.connections),
-                "-P",
-                str(client.pipeline),
-            ),
+            *(self._program, "-s", str(work.socket), *_login(work.login)),
+            *("-c", str(client.connections), "-P", str(client.pipeline)),
             *("-n", str(work.requests), "-r", str(client.keys.count), "--csv"),
             *[word.decode() for word in words],
         ]
@@ -90,7 +82,6 @@ def _reason_against_keys(keys: Keys) -> str:
 
 
 def _key(keys: Keys) -> str:
-    """Return the text that becomes a key."""
     if keys.count == 1:
         return f"{keys.prefix}{keys.minimum}"
     return f"{keys.prefix}{_leading(keys)}{NUMBER}"
