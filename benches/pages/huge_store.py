@@ -98,7 +98,7 @@ class HugeStore:
             return self._counts(connection)
 
     def _writing(self) -> Any:
-        return self.store._database.writing()
+        return self.store._database.write_transaction()
 
     def _templates(self, server: MadeUpServer) -> Iterator[MadeUpReport]:
         """Record the comparisons that are copied: of two cases each."""

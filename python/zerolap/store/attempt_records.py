@@ -78,7 +78,7 @@ class AttemptRecords(RecordsWithBlobs):
     def lost(self, limit: int) -> list[FleetJob]:
         """Return the newest attempts that were given up or have failed, the newest first."""
         lost: list[Row[Any]] = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for state in LOST:
                 # One state at a time: the index has them in the order of recording.
                 newest = _in_short().where(attempt.c.state == state).order_by(attempt.c.number.desc())
@@ -121,7 +121,7 @@ class AttemptRecords(RecordsWithBlobs):
     def _jobs(self, rows: Sequence[Row[Any]]) -> list[FleetJob]:
         builds = [row.job_id for row in rows if row.kind == "build"]
         documents = select(job.c.id, job.c.document).where(job.c.id.in_(builds))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             sources = {row.id: _source_name(row.document) for row in connection.execute(documents)} if builds else {}
         return [
             FleetJob.taken_from(

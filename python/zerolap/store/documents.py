@@ -175,7 +175,7 @@ class DocumentRecords(Records):
             "platform_fingerprint": report.platform.fingerprint,
             "document": as_json(report.model_copy(update={"cases": []})),
         }
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             keep_platform(connection, report.platform)
             upsert(connection, document, ["id"], [row])
             _replace_cases(connection, report.id, report.cases)
@@ -185,14 +185,14 @@ class DocumentRecords(Records):
 
         A killed comparison has the state `running`, and the cases recorded until then.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             comparison = _comparison(connection, identity)
             cases = _cases(connection, comparison.id, CaseResult, f"a case of the comparison {comparison.id}")
         return comparison.model_copy(update={"cases": cases})
 
     def comparison_without_cases(self, identity: str) -> Comparison:
         """Return the comparison with that id without its cases, to be read one by one; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _comparison(connection, identity)
 
     def run(self, identity: str) -> RunReport:
@@ -200,14 +200,14 @@ class DocumentRecords(Records):
 
         The notes of an unfinished run report that it is incomplete.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             report = _run(connection, identity)
             cases = _cases(connection, report.id, RunCase, f"a case of the run {report.id}")
         return report.model_copy(update={"cases": cases})
 
     def run_without_cases(self, identity: str) -> RunReport:
         """Return the run with that id without its cases, as `comparison_without_cases` does."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _run(connection, identity)
 
     def comparisons(self, limit: int = 20) -> list[StoredRow]:
@@ -238,7 +238,7 @@ class DocumentRecords(Records):
 
         `circumstances` are what comparable starts have in common, such as the topology. Raises `UsageError`.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = find(connection, document, identity, "comparison")
             common = {"platform_fingerprint": row.platform_fingerprint, "circumstances": circumstances}
             rows = [
@@ -253,7 +253,7 @@ class DocumentRecords(Records):
 
         Raises `UsageError`.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = find(connection, document, identity, "comparison")
             rows = [{"document_id": row.id, **ratio.model_dump()} for ratio in ratios]
             if rows:
@@ -263,7 +263,7 @@ class DocumentRecords(Records):
         """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
         columns = [start_ratio.c[name] for name in StartRatio.model_fields]
         ordered = (start_ratio.c.anchor, start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = find(connection, document, identity, "comparison")
             statement = select(*columns).where(start_ratio.c.document_id == row.id).order_by(*ordered)
             return [StartRatio(**start._mapping) for start in connection.execute(statement)]

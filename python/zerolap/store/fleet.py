@@ -235,7 +235,7 @@ class FleetRecords(RecordsWithBlobs):
         # Reasons have words of servers and compilers in them.
         values = {"state": state, "reason": storable(reason), "ended": time.time() if has_ended else None}
         is_meant = (request.c.id == identity, request.c.state.in_(OPEN_STATES))
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if connection.execute(update(request).where(*is_meant).values(**values)).rowcount == 0:
                 return False
             if has_ended:
@@ -244,7 +244,7 @@ class FleetRecords(RecordsWithBlobs):
 
     def cancel_attempts(self, identity: str) -> None:
         """End the attempts of a request that have not ended."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             _cancel_attempts(connection, identity)
 
     def retry(self, identity: str) -> None:
@@ -252,7 +252,7 @@ class FleetRecords(RecordsWithBlobs):
 
         Raises `UsageError` for one that has not ended.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = find(connection, request, identity, "request")
             if row.state in OPEN_STATES:
                 raise UsageError(f"{row.id} is {row.state}: there is nothing to retry", hint="zerolap fleet status")
@@ -267,7 +267,7 @@ class FleetRecords(RecordsWithBlobs):
 
     def add_attempts(self, new: Sequence[Attempt]) -> None:
         """Record attempts, and the jobs of requests that they are for, before they are published."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             trials.keep_jobs(connection, [added.job for added in new])
             rows = [_columns(added) for added in new]
             # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
@@ -329,7 +329,7 @@ class FleetRecords(RecordsWithBlobs):
     def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
         """Return how many attempts at the jobs of a request there were, by their state."""
         counts = select(attempt.c.state, func.count().label("attempts")).where(attempt.c.request_id == identity)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(counts.group_by(attempt.c.state).order_by(func.min(attempt.c.number)))
             return {row.state: row.attempts for row in rows}
 
@@ -350,13 +350,13 @@ class FleetRecords(RecordsWithBlobs):
         ]
         # The last state of an attempt is that which counts.
         by_id = {of_attempt.id: of_attempt for of_attempt in [*changed, *ended]}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             _keep_outcomes(connection, outcomes, logs)
             _update_attempts(connection, [by_id[identity] for identity in sorted(by_id)])
 
     def recorded_trials(self, identity: str) -> tuple[TrialDone, ...]:
         """Return the trials of the job with that id that are recorded."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return tuple(trials.read_trials(connection, trial.c.job_id == identity))
 
     # Artifacts.
@@ -365,7 +365,7 @@ class FleetRecords(RecordsWithBlobs):
         """Record an artifact of a build that is recorded, replacing an older one of the same builder."""
         documents = {"abilities": new.abilities.model_dump_json(), "document": new.build.model_dump_json()}
         row = {"build": new.build.build, "builder": new.builder, "blob": new.blob, **documents}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             upsert(connection, artifact, ["build", "builder"], [row])
 
     def artifacts(self, builds: Iterable[str], builder: str) -> dict[str, Artifact]:
@@ -384,7 +384,7 @@ class FleetRecords(RecordsWithBlobs):
 
     def set_platforms(self, platforms: Sequence[FleetPlatform]) -> None:
         """Record the platforms that the conductor serves, instead of those that are recorded."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(fleet_platform))
             if platforms:
                 rows = [{"name": one.name, "builder": one.builder, "document": one.document} for one in platforms]
@@ -392,25 +392,25 @@ class FleetRecords(RecordsWithBlobs):
 
     def platforms(self) -> list[FleetPlatform]:
         """Return the platforms that a conductor serves, by name."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(select(fleet_platform).order_by(fleet_platform.c.name))
             return [FleetPlatform(row.name, row.builder, row.document) for row in rows]
 
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
         rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             upsert(connection, agent, ["name"], rows, kept="draining")
 
     def agents(self) -> list[KnownAgent]:
         """Return the agents that have ever reported, by name."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(select(agent).order_by(agent.c.name))
             return [KnownAgent(**row._mapping) for row in rows]
 
     def orders(self) -> Orders:
         """Return what other processes have asked the conductor for."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             draining = connection.execute(select(agent.c.name).where(agent.c.draining)).scalars()
             return Orders(list(connection.execute(_OPEN_IDS).scalars()), frozenset(draining))
 
@@ -420,7 +420,7 @@ class FleetRecords(RecordsWithBlobs):
         Returns their names; raises `UsageError` if there are none.
         """
         is_meant = (agent.c.name == name) | (agent.c.platform == name)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             names = list(connection.execute(select(agent.c.name).where(is_meant).order_by(agent.c.name)).scalars())
             connection.execute(update(agent).where(is_meant).values(draining=draining))
         if not names:
@@ -431,14 +431,14 @@ class FleetRecords(RecordsWithBlobs):
 
     def add_join_token(self, digest: str, admitted: AdmittedAgent) -> None:
         """Record a token by its SHA-256; those that have expired are removed."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(join_token).where(join_token.c.expires < time.time()))
             connection.execute(insert(join_token).values(digest=digest, **asdict(admitted)))
 
     def redeem_join_token(self, digest: str) -> AdmittedAgent | None:
         """Return which agent a token admits, and remove the token; none if it is not known, was used or has expired."""
         is_meant = (join_token.c.digest == digest, join_token.c.expires >= time.time())
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = connection.execute(delete(join_token).where(*is_meant).returning(join_token)).first()
         if row is None:
             return None

@@ -254,7 +254,7 @@ class HistoryMeasurements(Records):
             )
             .order_by(document.c.number)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = rows_with(connection, statement, document.c.head_build, builds)
             return [case for row in rows for case in _uncounted_cases(connection, row)]
 
@@ -278,7 +278,7 @@ class HistoryMeasurements(Records):
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
             .order_by(document.c.number)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = rows_with(connection, statement, document.c.head_build, builds)
             return [contrast for row in rows for contrast in _contrasts_of(connection, row, names, wanted)]
 
@@ -369,7 +369,7 @@ class HistoryMeasurements(Records):
         """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
         is_meant = (request.c.kind == "compare", request.c.topic == topic, request.c.state == "done")
         statement = select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             found: str | None = connection.execute(statement).scalar()
             return found
 
@@ -394,13 +394,13 @@ class HistoryMeasurements(Records):
     def keep_reasons(self, step: ExplainedStep, reasons: Sequence[str]) -> None:
         """Record the reasons for a step, in place of those that another revision has found."""
         key = [column.name for column in explained_step.primary_key]
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             upsert(connection, explained_step, key, [{**asdict(step), "reasons": json.dumps(list(reasons))}])
 
     def cases(self) -> set[str]:
         """Return the names of all cases that were measured, or that a published history has."""
         columns = (series.c.case, kept_series.c.case)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {name for column in columns for name in connection.scalars(select(column).distinct())}
 
     def accept(self, change: AcceptedChange) -> bool:
@@ -409,7 +409,7 @@ class HistoryMeasurements(Records):
         Returns whether a published history has it.
         """
         values = {"reason": change.reason, "created": change.created or now()}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             upsert(connection, accepted_change, change.key, [{**change.key, **values}])
             kept = update(kept_change).where(*_of_kept(change))
             return connection.execute(kept.values(accepted=change.reason, is_open=False)).rowcount > 0
@@ -419,7 +419,7 @@ class HistoryMeasurements(Records):
 
         Published histories show the change as open again. The next judgement finds whether a later commit undoes it.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             kept = update(kept_change).where(*_of_kept(change), kept_change.c.accepted.is_not(None))
             is_open = and_(kept_change.c.confirmed, kept_change.c.is_worse)
             connection.execute(kept.values(accepted=None, is_open=is_open))

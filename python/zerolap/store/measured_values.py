@@ -91,7 +91,7 @@ class MeasuredValues(Records):
         )
         wanted = sorted(set(builds))
         values = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for first in range(0, len(wanted), VALUES_AT_ONCE):
                 part = set(wanted[first : first + VALUES_AT_ONCE])
                 is_meant = or_(document.c.base_build.in_(part), document.c.head_build.in_(part))
@@ -122,7 +122,7 @@ class MeasuredValues(Records):
         """Return the newest values of a series in so many groups or fewer, in the order of recording."""
         of_series = metric.c.series_id == identity
         numbers = select(metric.c.trial_id).where(of_series).order_by(metric.c.trial_id.desc()).limit(newest).subquery()
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ends = select(func.min(numbers.c.trial_id).label("first"), func.max(numbers.c.trial_id).label("last"))
             first, last = connection.execute(ends).one()
             if first is None:

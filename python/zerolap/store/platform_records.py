@@ -186,7 +186,7 @@ class PlatformRecords(Records):
         """
         here, there = document.alias("here"), document.alias("there")
         pairs: dict[int, int] = {}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for joined in (_joined_by_builds(here, there), _joined_by_commits(here, there)):
                 statement = (
                     select(here.c.number, func.max(there.c.number))

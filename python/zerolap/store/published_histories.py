@@ -52,7 +52,7 @@ class PublishedHistories(Records):
             for series, opened in zip(history.series, still_open.series, strict=True)
             if series.points
         ]
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             number = claimed_number(connection, history)
             judged += staying_series(connection, number, history, commands, {of_one.identity for of_one in judged})
             for table in (kept_change, kept_series, kept_commit):
@@ -97,7 +97,7 @@ class PublishedHistories(Records):
     def group_changes(self, history: int, position: int) -> list[ChangedGroup]:
         """Return what a commit did to each group of cases, by group and metric."""
         is_meant = (kept_commit.c.history == history, kept_commit.c.position == position)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             groups = connection.execute(select(kept_commit.c.groups).where(*is_meant)).scalar()
             return [
                 ChangedGroup(**dict(zip(ChangedGroup.model_fields, group, strict=True)))

@@ -267,7 +267,7 @@ class RequestRecords(Records):
 
         Older ones of their topics on their platforms that have not ended are superseded.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for new in asked:
                 submit(connection, new)
 
@@ -286,7 +286,7 @@ class RequestRecords(Records):
             "resolved": resolved.model_dump_json(by_alias=True),
         }
         of_request = update(request).where(request.c.id == resolved.id)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             keep_platform(connection, resolved.platform)
             # In a fixed order, so that two sessions that record the same rows do not deadlock.
             for of_server in sorted(revisions, key=lambda commit: commit.commit):
@@ -297,13 +297,13 @@ class RequestRecords(Records):
 
     def discard(self, identity: str) -> None:
         """Remove a request that an unfinished one stands for, with its jobs; raises `UsageError`."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if connection.execute(delete(request).where(request.c.id == identity)).rowcount == 0:
                 raise _unknown(identity)
 
     def request(self, identity: str) -> RecordedRequest:
         """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = find(connection, request, identity, "request")
         asked = read_stored(Request, row.document, f"the request {row.id}")
         return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
@@ -321,7 +321,7 @@ class RequestRecords(Records):
 
         Raises `UsageError`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = find(connection, request, identity, "request")
         if row.resolved is None:
             return None
@@ -351,7 +351,7 @@ class RequestRecords(Records):
 
     def state(self, identity: str) -> RequestState:
         """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return state(connection, identity)
 
     def kinds(self, identities: Iterable[str]) -> dict[str, RequestKind]:
@@ -365,7 +365,7 @@ class RequestRecords(Records):
 
     def is_cancelled(self, identity: str) -> bool:
         """Whether a cancellation was requested since the request last ended; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return bool(_column(connection, identity, request.c.cancelled))
 
     def end(self, identity: str, state: RequestState) -> None:
@@ -377,13 +377,13 @@ class RequestRecords(Records):
         self._set(identity, {"state": state, "reason": "", "cancelled": False, "ended": ended})
 
     def _set(self, identity: str, values: Mapping[str, Any]) -> None:
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if connection.execute(update(request).where(request.c.id == identity).values(**values)).rowcount == 0:
                 raise _unknown(identity)
 
     def record_platform(self, platform: Platform) -> None:
         """Record a machine and the state that it is in, to which its trials refer by `Platform.facts_digest`."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             keep_platform(connection, platform)
 
     def platforms(self) -> list[Platform]:

@@ -106,7 +106,7 @@ class RequestListing(Records):
 
     def page(self, wanted: RequestFilter, limit: int, before: int | None = None) -> RequestPage:
         """Return the newest requests, or those older than the one of a number; a few thousand are searched at once."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _page(connection, wanted, limit, before)
 
     def platforms(self) -> list[str]:
@@ -180,12 +180,12 @@ class RequestListing(Records):
 
     def measured_cases(self, identity: str) -> set[str]:
         """Return the cases of a request of which no job is open: what there is of them says something."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _measured_cases(connection, identity)
 
     def progress(self, identity: str) -> RequestProgress | None:
         """Return how far the work on a request has come, none for an unknown one."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _progress(connection, identity)
 
     def trials_of(
@@ -196,7 +196,7 @@ class RequestListing(Records):
         if side:
             is_meant.append(trial.c.side == side)
         numbers = select(trial.c.id).join(job, job.c.id == trial.c.job_id).where(*is_meant).order_by(trial.c.id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             chosen = list(connection.execute(numbers.limit(limit)).scalars())
             return list(_numbered(connection, chosen))
 
@@ -204,13 +204,13 @@ class RequestListing(Records):
         """Return how many trials a case has, by side."""
         is_meant = (trial.c.request_id == identity, job.c.case == name)
         statement = select(trial.c.side, func.count().label("trials")).join(job, job.c.id == trial.c.job_id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement.where(*is_meant).group_by(trial.c.side))
             return {row.side: row.trials for row in rows}
 
     def trial(self, number: int) -> TrialRecord | None:
         """Return a trial with what belongs to it; raises `UnreadableRecord`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _trial_record(connection, number)
 
 

@@ -235,7 +235,7 @@ class RetentionRecords(RecordsWithBlobs):
         """
         now = time.time()
         blobs = {blob.digest: blob for blob in self.blobs.stored()}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             all_ids = list(connection.execute(select(request.c.id)).scalars())
             gone = outlived(connection, retention, now)
             gone += _beyond_bytes(connection, retention, blobs, set(all_ids).difference(gone))
@@ -258,7 +258,7 @@ class RetentionRecords(RecordsWithBlobs):
         if not dry_run:
             self._remove(gone, histories, sweeps, artifacts)
             # Rows that were recorded meanwhile may refer to old blobs.
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 still_referenced = referenced_blobs(connection)
             for blob in superfluous:
                 if blob.digest not in still_referenced:
@@ -273,12 +273,12 @@ class RetentionRecords(RecordsWithBlobs):
         artifacts: Iterable[tuple[str, str]],
     ) -> None:
         for first in range(0, len(requests), ROWS_AT_ONCE):
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 remove(connection, requests[first : first + ROWS_AT_ONCE])
         for history in histories:
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 remove_history(connection, history)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for table in (request, sweep):
                 connection.execute(delete(table).where(table.c.id.in_(sweeps)))
             for build, builder in artifacts:
@@ -287,7 +287,7 @@ class RetentionRecords(RecordsWithBlobs):
 
     def open_builds(self) -> set[str]:
         """Return the digests of the builds of requests that have not ended."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _open_builds(connection)
 
 

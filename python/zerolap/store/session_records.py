@@ -34,7 +34,7 @@ class SessionRecords(Records):
     def add(self, new: StoredSession) -> None:
         """Record a session; those that have expired, and the oldest beyond 10,000, are removed."""
         beyond = select(session.c.digest).order_by(session.c.created.desc()).offset(MOST_SESSIONS - 1)
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(delete(session).where(session.c.expires < time.time()))
             connection.execute(delete(session).where(session.c.digest.in_(beyond.scalar_subquery())))
             connection.execute(insert(session).values(**asdict(new)))
@@ -52,5 +52,5 @@ class SessionRecords(Records):
 
     def remove(self, digest: str) -> None:
         """End a session."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(delete(session).where(session.c.digest == digest))

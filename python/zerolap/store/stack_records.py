@@ -80,7 +80,7 @@ class StackRecords(Records):
             statement = statement.join(request, request.c.id == document.c.id).where(
                 or_(fingerprint == of_platform, platform.c.name == of_platform, request.c.platform == of_platform)
             )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement)
             return [SampledResult(row.id, row.platform_fingerprint, row.name) for row in rows]
 
@@ -108,7 +108,7 @@ class StackRecords(Records):
             .join(case_result, case_result.c.document_id == document.c.id)
             .where(document.c.id.in_(list(results)), document.c.kind == "run", case_result.c.valid)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             costs = {
                 (row.id, row.case): TimedCost({BASE: row.base, HEAD: row.head}, row.low, row.high)
                 for row in connection.execute(compared)

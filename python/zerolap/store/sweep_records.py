@@ -42,7 +42,7 @@ class SweepRecords(RecordsWithBlobs):
             "blob": blob,
             "document": as_json(_in_short(report)),
         }
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             keep_platform(connection, report.platform)
             upsert(connection, sweep, ["id"], [columns])
 
@@ -56,7 +56,7 @@ class SweepRecords(RecordsWithBlobs):
             raise UsageError(
                 f"the sweep {unfinished} is not done", hint=f"zerolap explain {unfinished} shows what is recorded"
             )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = find(connection, sweep, wanted, NOUN)
         return read_stored_sweep(self.blobs.get(row.blob).decode(), row.id)
 

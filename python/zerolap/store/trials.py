@@ -336,7 +336,7 @@ class TrialRecords(RecordsWithBlobs):
         """Record a build and, if its source is a commit, the relation of the commit to the build."""
         revision = None if source is None else revision_of(source)
         columns = {**new.model_dump(), "arguments": json.dumps(new.arguments)}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(insert_new(connection, build).values(**columns))
             if revision is not None:
                 keep_revision(connection, revision)
@@ -352,7 +352,7 @@ class TrialRecords(RecordsWithBlobs):
 
     def record_job(self, job: GivenJob) -> None:
         """Record a job; raises `UsageError` for an unknown request."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             keep_jobs(connection, [job])
 
     def record(self, job: TrialsJob | BuildJob, event: Event) -> None:
@@ -364,14 +364,14 @@ class TrialRecords(RecordsWithBlobs):
         if isinstance(event, TrialDone):
             if not isinstance(job, TrialsJob):
                 raise ValueError(f"{job.id} is a build, which has no trials")
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 keep_trials(connection, [(job, event)])
         elif isinstance(event, JobFailed):
             log = self.blobs.put(event.details.encode()) if event.details else None
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 keep_failure(connection, job.id, event, log)
         elif isinstance(event, JobFinished):
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 keep_finish(connection, job.id, event)
 
     def jobs(self, identity: str) -> list[RecordedJob]:
@@ -380,7 +380,7 @@ class TrialRecords(RecordsWithBlobs):
         Raises `UsageError`, and `BlobDamaged` if the details of a failure cannot be read.
         """
         statement = select(job).where(job.c.request_id == identity, job.c.kind != "load").order_by(job.c.number)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             require(connection, identity)
             done: dict[str, list[TrialDone]] = {}
             for trials_done in read_trials(connection, trial.c.request_id == identity):
@@ -403,7 +403,7 @@ class TrialRecords(RecordsWithBlobs):
 
         Raises `UsageError`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             require(connection, identity)
             rows = _rows(connection, trial.c.request_id == identity)
         return [(_trial_of(row.job_id, row, row.side, row.block), _measurement_of(row, values)) for row, values in rows]
@@ -411,7 +411,7 @@ class TrialRecords(RecordsWithBlobs):
     def failures(self, identity: str) -> list[FailedTrial]:
         """Return the failures of the jobs of a comparison or run, in the order of the jobs; raises `UsageError`."""
         statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             require(connection, identity)
             rows = connection.execute(statement).all()
         failures = []

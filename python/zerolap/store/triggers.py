@@ -135,7 +135,7 @@ class TriggerRecords(Records):
         Returns false, and records nothing, if the trigger, the delivery or its body is recorded already. Deliveries
         are forgotten after 30 days.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return _add(connection, new, of_delivery)
 
     def with_id(self, identity: str) -> StoredTrigger | None:
@@ -151,12 +151,12 @@ class TriggerRecords(Records):
     def begin(self, identity: str) -> int:
         """Count that work on a trigger begins, and return how often it has begun without an end."""
         counted = update(trigger).where(trigger.c.id == identity).values(tries=trigger.c.tries + 1)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return int(connection.execute(counted.returning(trigger.c.tries)).scalar_one())
 
     def put_back(self, identity: str) -> None:
         """Record that work on a trigger has stopped in order, and begins again later."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(update(trigger).where(trigger.c.id == identity).values(tries=0))
 
     def end(self, identity: str, state: TriggerState, reason: str = "", asked: Sequence[Request] = ()) -> bool:
@@ -167,7 +167,7 @@ class TriggerRecords(Records):
         ids = json.dumps([request.id for request in asked])
         values = {"state": state, "reason": storable(reason), "requests": ids, "tries": 0}
         is_meant = (trigger.c.id == identity, trigger.c.state == "waiting")
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if connection.execute(update(trigger).where(*is_meant).values(**values)).rowcount == 0:
                 return False
             for request in asked:
@@ -237,14 +237,14 @@ class TriggerRecords(Records):
         """Return how many triggers of these kinds a person has caused since a time; refused ones count too."""
         statement = select(func.count()).select_from(trigger)
         by_actor = (trigger.c.actor == actor, trigger.c.created >= since, trigger.c.kind.in_(list(kinds)))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return int(connection.execute(statement.where(*by_actor)).scalar_one())
 
     def backlog(self) -> TriggerBacklog:
         """Return how many triggers wait, and which has failed last."""
         waiting = select(func.count(), func.min(trigger.c.created)).where(trigger.c.state == "waiting")
         failed = select(trigger.c.id, trigger.c.created).where(trigger.c.state == "failed")
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             number, oldest = connection.execute(waiting).one()
             last = connection.execute(failed.order_by(trigger.c.number.desc()).limit(1)).first()
         identity, created = (None, None) if last is None else last
@@ -255,7 +255,7 @@ class TriggerRecords(Records):
     def acknowledge(self, new: StoredAcknowledgement) -> None:
         """Record an acknowledgement; one of the same subject, head and case is replaced."""
         row = {**asdict(new), "case": new.case or "", "reason": storable(new.reason)}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             upsert(connection, acknowledgement, ["subject", "head", "case"], [row])
 
     def acknowledgements(self, subject: str, head: str) -> list[StoredAcknowledgement]:
@@ -270,7 +270,7 @@ class TriggerRecords(Records):
     def add_token(self, new: ApiToken) -> bool:
         """Record a token; returns false, and records nothing, if there is one of that name."""
         values = asdict(new) | {"scopes": json.dumps(list(new.scopes))}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             statement = insert_new(connection, api_token).values(**values).returning(api_token.c.name)
             return connection.execute(statement).first() is not None
 
@@ -285,12 +285,12 @@ class TriggerRecords(Records):
 
     def used_token(self, name: str, when: float) -> None:
         """Record that a token was used."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(update(api_token).where(api_token.c.name == name).values(last_used=when))
 
     def remove_token(self, name: str) -> bool:
         """Remove a token; returns whether there was one of that name."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return connection.execute(delete(api_token).where(api_token.c.name == name)).rowcount > 0
 
     # Watched remotes.
@@ -302,7 +302,7 @@ class TriggerRecords(Records):
 
     def saw(self, remote: str, commits: Mapping[str, str], triggers: Sequence[StoredTrigger] = ()) -> None:
         """Record the commits of refs of a remote, and in the same transaction the triggers that follow from them."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for new in triggers:
                 _add(connection, new, None)
             rows = [
@@ -313,7 +313,7 @@ class TriggerRecords(Records):
 
     def lost_refs(self, remote: str, refs: Sequence[str]) -> None:
         """Forget refs that a remote does not have any more."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for ref in refs:
                 is_meant = (watched_ref.c.remote == remote, watched_ref.c.ref == ref)
                 connection.execute(delete(watched_ref).where(*is_meant))
@@ -338,7 +338,7 @@ class TriggerRecords(Records):
 
     def set_post(self, new: Post) -> None:
         """Record what was written, or when something may be written next, instead of what is recorded."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             upsert(connection, post, ["subject", "kind", "key"], [asdict(new)])
 
     def set_written(self, new: Post, read_digest: str) -> bool:
@@ -348,7 +348,7 @@ class TriggerRecords(Records):
         """
         values = asdict(new)
         key = {name: values.pop(name) for name in ("subject", "kind", "key")}
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             statement = insert_of(connection, post).values(**key, **values)
             digest = case((post.c.digest == read_digest, new.digest), else_=post.c.digest)
             statement = statement.on_conflict_do_update(
@@ -362,7 +362,7 @@ class TriggerRecords(Records):
         is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
         # Each time another digest, by which a writing that goes on notices that it was asked for again.
         asked = f"again {secrets.token_hex(8)}"
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(update(post).where(*is_meant).values(digest=asked))
 
 

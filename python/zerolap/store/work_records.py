@@ -79,7 +79,7 @@ class WorkRecords(Records):
         Graphs with the calls of a count build go first, as in `graphs_of_result`.
         Raises `UnreadableRecord`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             meant = connection.execute(select(document).where(document.c.id == result)).one()
             like = _measured(meant)[side]
             rows = connection.execute(_results_of_build(like.build)).all()
@@ -183,7 +183,7 @@ class WorkRecords(Records):
         found = {"found_by": revision, "has_build": has_build}
         rows = [{"graph": digest, **found, "document": work.model_dump_json()} for digest, work in works.items()]
         # No result changes: those who wait for one need not look again.
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             upsert(connection, kept_work, ["graph"], rows)
 
 
