@@ -1,7 +1,6 @@
 """The made-up server: its commits, releases and changes, and what its cases cost on both made-up machines."""
 
 import hashlib
-import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from zerolap.cases import core_suite
 from zerolap.demonstration.made_up_functions import KERNEL, function_tree, object_of
-from zerolap.records import Build, BuildSpec, Case, MeasuredServer, Platform, Revision, RevisionSource, Source
+from zerolap.records import Build, BuildSpec, Case, Platform, Revision, RevisionSource, Source
 
 REPOSITORY: Final = Path("/made-up/server")
 """No directory: nothing of the demonstration is built."""
@@ -311,13 +310,6 @@ class MadeUpServer:
             image=self.digits("image", node, machine),
         )
 
-    def measured(self, position: int, machine: Machine) -> MeasuredServer:
-        """Return a commit as documents have it."""
-        build = self.build(position, machine)
-        same = ("version", "build", "build_id", "flags", "compiler", "variant", "allocator", "architecture", "libc")
-        commit = self.commits[position]
-        return MeasuredServer(name=commit.name, commit=commit.commit, **{name: getattr(build, name) for name in same})
-
     def version(self, position: int) -> str:
         """Return the version of a commit: that of the last release before it."""
         return next(RELEASES[place] for place in sorted(RELEASES, reverse=True) if place <= position)
@@ -353,11 +345,6 @@ class MadeUpServer:
 def instant(when: datetime) -> str:
     """Return a time as records have it."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def relative(base: float, head: float) -> float:
-    """Return a relative change."""
-    return head / base - 1 if base else math.nan
 
 
 _KERNELS: Final[Mapping[Machine, tuple[str, str]]] = {
