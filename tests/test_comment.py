@@ -26,8 +26,9 @@ from test_report import (
 )
 
 from zerolap.build.source_changes import parse_diff
+from zerolap.fail_on import FailOn
 from zerolap.github import hidden_marker
-from zerolap.records import Comparison, FailOn, FalseAlarms
+from zerolap.records import Comparison, FalseAlarms
 from zerolap.report.document import comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown

@@ -9,6 +9,7 @@ from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb(help=VERBS["agent"])
 
@@ -114,8 +115,6 @@ def _checked_address(address: str) -> str:
     """Return an IP address, or nothing; raises `UsageError` for anything else."""
     import ipaddress
 
-    from zerolap.errors import UsageError
-
     try:
         return str(ipaddress.ip_address(address)) if address else ""
     except ValueError as wrong:
@@ -128,7 +127,6 @@ def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
-    from zerolap.errors import UsageError
     from zerolap.fleet import AgentMachine, work
     from zerolap.fleet.setup import read_agent_credentials
 

@@ -1,14 +1,13 @@
 """`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from zerolap.cli import completion, options
-from zerolap.cli.option_groups import Without
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb()
 
@@ -53,15 +52,9 @@ EachCommit = Annotated[
 ]
 
 
-class WhichStacks(StrEnum):
-    """Which cases are sampled."""
-
-    CHANGED = "changed"
-    ALL = "all"
-
-
 Stacks = Annotated[
-    WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.", rich_help_panel="How")
+    Literal["changed", "all"],
+    typer.Option(help="Cases to sample stacks for: those that changed, or all.", rich_help_panel="How"),
 ]
 
 
@@ -80,25 +73,24 @@ def compare(
     base_variant: BaseVariant = None,
     head_variant: HeadVariant = None,
     measuring: options.MeasuringOptions,
-    stacks: Stacks = WhichStacks.CHANGED,
+    stacks: Stacks = "changed",
     each_commit: EachCommit = False,
     submission: options.PlatformOptions,
-    reports: Annotated[options.Reports, Without("csv")],
+    reports: options.Reports,
     shows_all: options.ShowsAll = False,
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    fail_on: options.FailWhen = "never",
     place: options.LabOptions,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.lab import Options, compare as compare_servers, comparison_request
     from zerolap.store import Store
 
     measuring.check(submission.platform)
     if each_commit:
-        from zerolap.cli.each_commit import CommitShares
+        from zerolap.cli.each_commit import show_shares
 
         of_a_side = base_config or head_config or base_variant or head_variant
         is_otherwise_measured = measuring.quick or measuring.count_build or submission.platform is not None
@@ -108,8 +100,8 @@ def compare(
                 hint="leave --quick, --count-build, --platform, the options of one side, and reports but --json and"
                 " --markdown out",
             )
-        shares = CommitShares(cases, servers, measuring, reports, place, command_line(context))
-        raise typer.Exit(shares.shown(base, head, fail_on))
+        line = command_line(context)
+        raise typer.Exit(show_shares((base, head), cases, servers, measuring, reports, place, line, fail_on))
     if head is None:
         raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
     request = comparison_request(
@@ -122,7 +114,7 @@ def compare(
             budget_seconds=measuring.budget_seconds,
             seed=measuring.seed,
             quick=measuring.quick,
-            all_stacks=stacks is WhichStacks.ALL,
+            all_stacks=stacks == "all",
             count_build=measuring.count_build,
         ),
         command_line=command_line(context),

@@ -6,6 +6,7 @@ import typer
 
 from zerolap.cli import options
 from zerolap.cli.option_groups import Only
+from zerolap.errors import UsageError
 
 TABLE_HELP = """Show what each command has gained and lost since each release.
 
@@ -58,13 +59,12 @@ def table(
         typer.Option("--split-builds", help="Measure what of a change is due to other flags.", rich_help_panel="How"),
     ] = False,
     measuring: Annotated[options.MeasuringOptions, Only("budget", "trial_limit")],
-    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
+    reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
     place: options.LabOptions,
 ) -> None:
     """Measure the parts of builds if asked for, and write the table."""
-    from zerolap.cli.output import write_version_table
+    from zerolap.cli.output import write_sheet
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.history import (
         TIME,
         WORK,
@@ -76,6 +76,7 @@ def table(
         version_table,
     )
     from zerolap.server import case_weights
+    from zerolap.sheets import version_table_sheet
     from zerolap.store import Store
 
     if metric not in (*WORK, *TIME):
@@ -95,4 +96,4 @@ def table(
             BuildSplit(asked, positions, metric, lab).measure(measuring.budget_seconds, question.command_line)
         shares = BuildSplit(asked, positions, metric, lab).shares()
         document = version_table(history, selected, question, shares)
-    write_version_table(document, reports)
+    write_sheet("a table of versions", document, version_table_sheet(document), reports)

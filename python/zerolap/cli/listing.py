@@ -3,14 +3,12 @@
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from rich.table import Table
 from rich.text import Text
 
 from zerolap import writer
 from zerolap.foreign_text import one_line
-from zerolap.records import UsageError
+from zerolap.records import UsageError, moment_text
 from zerolap.sheets import sweep_headline, sweep_kernel, sweep_servers
 from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, StoredSweep
 
@@ -57,10 +55,7 @@ def show_newest(store: Store) -> None:
     if not results:
         console.print("The store is empty. Fill it: zerolap run, zerolap compare")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "created", "state", "servers", "outcome"):
-        # An id is copied as a whole.
-        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    table = writer.table("id", "created", "state", "servers", "outcome")
     for result in results:
         table.add_row(*map(Text, (result.id, result.created, result.state, result.servers, result.outcome)))
     console.print(table)
@@ -80,11 +75,12 @@ def _created(result: NewestResult) -> str:
 
 
 def _of_request(request: RequestInShort) -> NewestResult:
-    created = datetime.fromtimestamp(request.submitted, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     servers = " .. ".join(source.name for source in request.sides.values())
     nothing = NOT_DONE if request.kind == "snapshot" else MEASURED_NOTHING
     outcome = request.unreadable or one_line(request.reason) or nothing
-    return NewestResult(request.id, created, request.state, servers, outcome, request.state in INTERRUPTED_STATES)
+    return NewestResult(
+        request.id, moment_text(request.submitted), request.state, servers, outcome, request.state in INTERRUPTED_STATES
+    )
 
 
 def _of_row(row: StoredRow) -> NewestResult:

@@ -6,10 +6,11 @@ from typing import Final
 
 from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
-from zerolap.cli.options import FailOn, PlatformOptions, Reports
+from zerolap.cli.options import PlatformOptions, Reports
 from zerolap.cli.output import write_comparison, write_run, write_sweep
 from zerolap.documents import read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
+from zerolap.fail_on import FailOn
 from zerolap.lab import SubmissionOptions, on_platforms
 from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
@@ -43,7 +44,7 @@ def answered(
     store: Store,
     submission: PlatformOptions,
     reports: Reports,
-    fail_on: FailOn = FailOn.NEVER,
+    fail_on: FailOn = "never",
 ) -> int:
     """Submit a request to its platforms, wait until they have answered, unless told not to, and return the exit code.
 

@@ -64,6 +64,11 @@ class FillOutcome:
     failures: dict[int, str] = field(default_factory=dict)
     is_over_budget: bool = False
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a document says of how far the filling has come."""
+        return ("the budget is used up: the same command goes on",) if self.is_over_budget else ()
+
 
 def bisecting_order(
     positions: Sequence[int], differs: Callable[[int, int], bool], is_measured: Callable[[int], bool]

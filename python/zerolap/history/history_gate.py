@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from zerolap.fail_on import FailOn
 from zerolap.history.judged_history import open_changes
-from zerolap.records import FailOn, History, HistoryChange, HistorySeries
+from zerolap.records import History, HistoryChange, HistorySeries
 
 MOST_NAMES: Final = 5
 ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}

@@ -80,7 +80,6 @@ from zerolap.records.comparison import (
     ChangedFiles as ChangedFiles,
     Comparison as Comparison,
     DocumentState as DocumentState,
-    FailOn as FailOn,
     FalseAlarms as FalseAlarms,
     Reading as Reading,
     Settings as Settings,

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from zerolap.records import CaseResult, Comparison, FailOn, RunCase, RunReport, Skipped
+from zerolap.fail_on import FailOn
+from zerolap.records import CaseResult, Comparison, RunCase, RunReport, Skipped
 from zerolap.sheets import case_sentences, failed_check, one_line, run_word
 
 NAME: Final = "zerolap"

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.records import CaseResult, Comparison, FailOn
+from zerolap.fail_on import FailOn
+from zerolap.records import CaseResult, Comparison
 from zerolap.sheets.format import listing, one_line
 
 MOST_NAMES: Final = 5

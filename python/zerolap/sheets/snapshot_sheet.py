@@ -7,9 +7,9 @@ from statistics import median
 from typing import Final
 
 from zerolap.byte_counts import GIB, MIB, shown_bytes
+from zerolap.fail_on import FailOn
 from zerolap.records import (
     BASE,
-    FailOn,
     LineFit,
     MeasuredServer,
     SnapshotPoint,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from zerolap.records import CHANGED, CaseResult, FailOn
+from zerolap.fail_on import FailOn
+from zerolap.records import CHANGED, CaseResult
 from zerolap.report.markdown import code
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.sheets import (
