@@ -83,9 +83,9 @@ def write_run(run: RunReport, store: Store, reports: Reports, *, shows_all: bool
     """Write the reports and the table of a run, as `write_comparison` does."""
 
     def html() -> str:
-        from zerolap.documents import read_run_pictures
+        from zerolap.documents import read_pictures
 
-        return report.run_html(run, read_run_pictures(run, store))
+        return report.run_html(run, read_pictures(run, store))
 
     sheet = run_sheet(run)
     written: Written = {
