@@ -80,7 +80,7 @@ def test_a_comparison_states_what_asked_for_it_and_a_case_what_it_sends(
     by_hand = fleet.submit(made_up_cases(2))
     document = by_hand.model_dump(mode="json", by_alias=True) | {"trigger": "t-1"}
     recorded_comparison(store)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         of_request = update(request).where(request.c.id == ID)
         connection.execute(of_request.values(document=json.dumps(document), resolved=json.dumps(document)))
     [sent, _] = by_hand.cases
@@ -100,7 +100,7 @@ def test_a_comparison_states_what_asked_for_it_and_a_case_what_it_sends(
 
 def test_a_case_that_cannot_be_read_fails_alone(store: Store, client: httpx.Client) -> None:
     recorded_comparison(store, cases=[CASE, CASE.model_copy(update={"case": "set"})])
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(update(case_result).where(case_result.c.case == "set").values(document="{"))
     with served_lab(store) as url:
         answer = asked(client, url, "comparison", id=ID)
@@ -152,7 +152,7 @@ def test_what_charts_of_a_case_show_is_a_table(store: Store, client: httpx.Clien
 
 def test_a_blob_that_is_damaged_costs_only_the_pictures(store: Store, client: httpx.Client) -> None:
     stored_run(store)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(update(trial).where(trial.c.timeline.is_not(None)).values(timeline="0" * 64))
     with served_lab(store) as url:
         drawn = asked(client, url, "case-pictures", id=RUN.id, case="get-100B")
@@ -213,7 +213,7 @@ def test_a_trial_is_answered_with_what_belongs_to_it(store: Store, client: httpx
 
 def test_a_trial_of_which_a_part_cannot_be_read_leaves_the_others(store: Store, client: httpx.Client) -> None:
     stored_run(store)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(update(trial).where(trial.c.block == 1).values(validity="{"))
     with served_lab(store) as url:
         listed = asked(client, url, "trials", id=RUN.id, case="get-100B")["trials"]

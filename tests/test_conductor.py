@@ -125,7 +125,7 @@ def test_platforms_share_no_history_whatever_fingerprint_agents_state(fleet: Sim
         resolved = fleet.store.resolved(request.id)
         assert resolved is not None
         assert resolved.platform == platform
-    with fleet.store._database.reading() as connection:
+    with fleet.store._database.read_transaction() as connection:
         assert set(connection.execute(select(series.c.platform)).scalars()) == {f"{HERE}/{stated}", f"west/{stated}"}
 
 
@@ -154,7 +154,7 @@ def test_states_of_an_agents_machine_are_recorded_under_its_platform_within_limi
             assert (await fleet.say(with_facts(note))).accepted
 
     fleet.run(scenario)
-    with fleet.store._database.reading() as connection:
+    with fleet.store._database.read_transaction() as connection:
         rows = connection.execute(select(platform_facts.c.fingerprint, platform_facts.c.facts)).all()
     expected = {f'{{"note": "{note}"}}' for note in ("one", "two")}
     assert {fingerprint.partition("/")[::2] for fingerprint, _ in rows} == {(HERE, "f")}

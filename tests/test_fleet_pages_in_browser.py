@@ -121,7 +121,7 @@ def test_triggers_of_a_pull_request_are_listed_alone(browser: Browser, store: St
 def test_a_comparison_leads_to_the_triggers_of_its_pull_request(browser: Browser, store: Store) -> None:
     store.triggers.add(StoredTrigger("t-12", "a/b", "a/b#12", "pull request", "{}"))
     recorded_comparison(store)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         of_request = update(request).where(request.c.id == ID)
         connection.execute(of_request.values(document=json.dumps({"trigger": "t-12"})))
     with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}") as shown:

@@ -85,7 +85,7 @@ def test_ids_are_found_by_their_beginnings_with_an_index(store: Store, redis_ser
     for wanted in ("c-", "c_", "c%", "\N{LATIN SMALL LETTER E WITH ACUTE}"):
         with pytest.raises(UsageError):
             store.request(wanted)
-    with store._database.reading() as connection:
+    with store._database.read_transaction() as connection:
         is_sqlite = connection.dialect.name == "sqlite"
         if not is_sqlite:
             connection.execute(text("SET LOCAL enable_seqscan = off"))

@@ -68,7 +68,7 @@ def test_timed_trials_take_their_load_from_another_agent(fleet: SimulatedFleet) 
     assert states == {"done"}
     here = fingerprint()
     assert {measured.facts for _, measured in fleet.store.measurements(request.id)} == {here.facts_digest}
-    with fleet.store._database.reading() as connection:
+    with fleet.store._database.read_transaction() as connection:
         states_of_platforms = connection.execute(select(platform_facts.c.digest)).scalars().all()
     assert states_of_platforms == [here.facts_digest]
 

@@ -369,7 +369,7 @@ def test_an_anchor_is_timed_beside_both_sides_and_its_contrasts_are_stored(
             assert one.log_ratios == pytest.approx([math.log(of[sides[1]] / of[sides[0]]) for of in of_case])
     [alone] = store.history.contrasts([builds[ANCHOR], builds[HEAD]], platform, ["cpu_ns_per_op"])[:1]
     assert not alone.is_of_three
-    with store._database.writing() as connection:  # Simulated trials have no date.
+    with store._database.write_transaction() as connection:  # Simulated trials have no date.
         connection.execute(text("UPDATE trial SET began = '2026-01-01T00:00:00Z'"))
     absolute = store.history.absolute_times([builds[ANCHOR]], platform)
     assert {time.value for time in absolute} == {times[ANCHOR] for times in values.values()}

@@ -35,7 +35,7 @@ def result(
     store.record(job, a_trial_done(job, 0, head=a_measurement(graph=digest), base=a_measurement(graph=digest)))
     if state != "running":
         store.end(identity, state)  # type: ignore[arg-type]
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         made = time.time() - days * DAY
         connection.execute(update(request).where(request.c.id == identity).values(submitted=made))
     return digest
@@ -164,11 +164,11 @@ def test_age_and_number_decide_on_histories_as_on_results(store: Store) -> None:
 
 def test_a_history_that_is_judged_again_is_young(store: Store) -> None:
     keep(store, MadeUp(range="main", created=days_ago(200)))
-    with store._database.reading() as connection:
+    with store._database.read_transaction() as connection:
         [outlived] = outlived_histories(connection, Retention(seconds=30 * DAY), time.time())
     keep(store, MadeUp(range="main", created=days_ago(0)))
     # Meanwhile found to be too old, it stays.
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         remove_history(connection, outlived)
     assert histories(store) == {("main", "default", "x86")}
 

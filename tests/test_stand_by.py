@@ -105,7 +105,7 @@ def test_a_write_that_was_begun_ends_before_another_takes_over(postgresql: Postg
             with after.conduct():
                 order.append("taken over")
 
-        with before._database.writing():
+        with before._database.write_transaction():
             postgresql.execute(END_LOCK_SESSIONS, database)
             other = threading.Thread(target=take_over)
             other.start()

@@ -351,7 +351,7 @@ def ordinary_user() -> Iterator[None]:
 
 def rows_of(store: Store, query: str) -> list[tuple[Any, ...]]:
     """Return what the database holds behind the store's back."""
-    with store._database.reading() as connection:
+    with store._database.read_transaction() as connection:
         return [tuple(row) for row in connection.execute(text(query))]
 
 
@@ -813,7 +813,7 @@ def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store:
     store.record_start_ratios("c-1", [changed])
     store.record_start_ratios("c-1", [])
     assert store.start_ratios("c-1") == ratios
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(text("DELETE FROM request WHERE id = 'c-1'"))
     assert rows_of(store, "SELECT DISTINCT document_id FROM start_ratio") == [("c-2",)]
     for refused in (lambda: store.record_start_ratios("c-9", ratios), lambda: store.start_ratios("c-9")):
@@ -897,7 +897,7 @@ def test_an_up_to_date_store_opens_without_what_it_does_not_need(file_store: Sto
 
 def insert_into(store: Store, named: str, /, **values: Any) -> None:
     """Insert a row into a table as the database has it; what is not given is empty where it may not be null."""
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         table = Table(named, MetaData(), autoload_with=connection)
         empty = {"String": "", "Integer": 0, "Float": 0.0, "Boolean": True}
         for one in table.c:
@@ -948,7 +948,7 @@ def test_an_artifact_is_of_its_builder(store: Store) -> None:
 
 def test_a_store_of_another_revision_is_refused(store: Store, database: Database) -> None:
     for revision, words, hint in ((REVISION + 1, "a newer", "upgrade"), (REVISION - 1, "an older", "make a new store")):
-        with store._database.writing() as connection:
+        with store._database.write_transaction() as connection:
             connection.execute(text(f"UPDATE store_revision SET revision = {revision}"))
         with pytest.raises(
             EnvironmentMissing, match=rf"{words} zerolap \(revision {revision}, here {REVISION}"
@@ -1067,11 +1067,11 @@ def test_a_full_database_is_reported_and_changes_nothing(begun: Store, database:
     job = a_job()
     begun.record_job(job)
     if database.kind == "sqlite":
-        with begun._database.reading() as connection:
+        with begun._database.read_transaction() as connection:
             connection.exec_driver_sql("PRAGMA max_page_count = 1")
     else:
         # A full disk as PostgreSQL reports it, in the middle of the transaction.
-        with begun._database.writing() as connection:
+        with begun._database.write_transaction() as connection:
             connection.exec_driver_sql(
                 "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
                 " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
@@ -1150,7 +1150,7 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "_set_up", SQLITE_SET_UP)
-    with Store.open(str(tmp_path)) as store, store._database.reading() as connection:
+    with Store.open(str(tmp_path)) as store, store._database.read_transaction() as connection:
         pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")

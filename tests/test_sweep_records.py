@@ -135,7 +135,7 @@ def test_what_there_is_not_is_named(either_store: Store) -> None:
 )
 def test_one_that_cannot_be_read_is_listed_as_such(store: Store, document: str) -> None:
     recorded(store, FIRST)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(update(sweep).values(document=document))
     [listed] = store.sweeps.newest(10)
     assert listed.report is None

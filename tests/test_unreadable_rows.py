@@ -41,7 +41,7 @@ def fleet(either_store: Store, redis_server: Path) -> SimulatedFleet:
 def plant(store: Store, table: Table, identity: str, change: Callable[[dict[str, Any]], object] | str) -> None:
     """Replace the document of a row by garbage, or by what a function makes of it."""
     key = table.c.document_id if table is case_result else table.c.id
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         text = connection.execute(table.select().where(key == identity)).first().document  # type: ignore[union-attr]
         if isinstance(change, str):
             text = change
@@ -152,7 +152,7 @@ def jobs_of(asked: Request) -> list[TrialsJob]:
 
 def plant_requests(store: Store, identity: str) -> None:
     """Replace the list of the requests that a trigger has led to by garbage."""
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         connection.execute(update(trigger).where(trigger.c.id == identity).values(requests=GARBAGE))
 
 

@@ -174,7 +174,7 @@ def test_a_delivery_that_cannot_be_recorded_may_come_again(tmp_path: Path, clien
         Store.open(str(tmp_path / "store"), busy_seconds=0.05) as store,
         webhook_server(store, settings_of_tests()) as url,
     ):
-        with store._database.writing():
+        with store._database.write_transaction():
             unavailable = send(client, url, sent)
         accepted = send(client, url, sent)
     assert unavailable.status_code == HTTPStatus.SERVICE_UNAVAILABLE

@@ -35,7 +35,7 @@ class KnownNames:
     def of(cls, store: Store, draw: random.Random) -> "KnownNames":
         """Return names of all parts of a store, the oldest and the newest."""
         case, document, kept = stored.case_result, stored.document, stored.kept_series
-        with store._database.reading() as connection:
+        with store._database.read_transaction() as connection:
 
             def spread(statement: Any) -> list[Any]:
                 rows = [tuple(row) for row in connection.execute(statement)]

@@ -59,7 +59,7 @@ CASE_PICTURES: Final = PageQuery(
     name="case-pictures",
     summary="What is drawn of a case: latency, throughput and stacks",
     parameters=CasePicturesParameters,
-    answer=DrawnCase,
+    result=DrawnCase,
     read=_read,
     table=_rows,
 )

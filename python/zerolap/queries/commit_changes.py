@@ -154,7 +154,7 @@ COMMIT: Final = PageQuery(
     name="commit",
     summary="What a commit did to each group of cases, and which cases have a step there",
     parameters=CommitParameters,
-    answer=CommitChanges,
+    result=CommitChanges,
     read=_read,
     table=_rows,
 )

@@ -246,7 +246,7 @@ COMPARISON: Final = PageQuery(
     name="comparison",
     summary="A comparison with a short row a case",
     parameters=ComparisonParameters,
-    answer=ComparisonInShort,
+    result=ComparisonInShort,
     read=_read,
     table=_rows,
     change=lambda sources, parameters: change_of(sources.store, parameters.id),
@@ -256,6 +256,6 @@ COMPARED_CASE: Final = PageQuery(
     name="comparison-case",
     summary="A case of a comparison: verdicts, reasons, checks",
     parameters=ComparedCaseParameters,
-    answer=ComparedCase,
+    result=ComparedCase,
     read=_read_case,
 )

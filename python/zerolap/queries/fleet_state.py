@@ -234,7 +234,7 @@ FLEET: Final = PageQuery(
     name="fleet",
     summary="Agents with what they run, queues, lost jobs, and the newest requests to the fleet",
     parameters=FleetParameters,
-    answer=FleetState,
+    result=FleetState,
     read=read_fleet_state,
     table=_agent_rows,
 )
@@ -254,6 +254,6 @@ JOB_FAILURE: Final = PageQuery(
     name="job-failure",
     summary="Why a job has failed, with the end of its log",
     parameters=JobFailureParameters,
-    answer=JobFailure,
+    result=JobFailure,
     read=_read_failure,
 )

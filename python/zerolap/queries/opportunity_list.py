@@ -228,7 +228,7 @@ OPPORTUNITIES: Final = PageQuery(
     name="opportunities",
     summary="What could be optimised in a version, over all cases that were counted of it",
     parameters=OpportunityParameters,
-    answer=OpportunityList,
+    result=OpportunityList,
     read=read_opportunities,
     table=opportunity_rows,
 )

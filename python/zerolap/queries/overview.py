@@ -117,7 +117,7 @@ OVERVIEW: Final = PageQuery(
     name="overview",
     summary="The newest comparisons and runs, open requests, and how the fleet is",
     parameters=Parameters,
-    answer=Overview,
+    result=Overview,
     read=read_overview,
     table=lambda answer: report_rows(answer.newest),
 )

@@ -49,7 +49,7 @@ PLATFORMS: Final = PageQuery(
     name="platforms",
     summary="All platforms with their facts in short",
     parameters=Parameters,
-    answer=PlatformListing,
+    result=PlatformListing,
     read=_read_list,
     table=_list_rows,
 )
@@ -177,7 +177,7 @@ PLATFORM: Final = PageQuery(
     name="platform",
     summary="A platform: its facts over time, its false alarms, and the spread of its starts",
     parameters=PlatformParameters,
-    answer=PlatformDetails,
+    result=PlatformDetails,
     read=_read_details,
     table=_spread_rows,
 )
@@ -340,7 +340,7 @@ PLATFORM_PAIR: Final = PageQuery(
     name="platform-pair",
     summary="Two platforms side by side: facts that differ, and results of the same builds",
     parameters=PlatformPairParameters,
-    answer=PlatformPair,
+    result=PlatformPair,
     read=_read_pair,
     table=_pair_rows,
 )

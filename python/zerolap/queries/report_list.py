@@ -144,7 +144,7 @@ REPORTS: Final = PageQuery(
     name="reports",
     summary="Comparisons, runs and sweeps, from their requests on, the newest first",
     parameters=ReportListParameters,
-    answer=ReportList,
+    result=ReportList,
     read=_read,
     table=lambda answer: report_rows(answer.reports),
 )

@@ -126,6 +126,6 @@ REQUEST_STATUS: Final = PageQuery(
     name="request",
     summary="The state of a request, how far the work on it has come, and why it waits or ended",
     parameters=RequestParameters,
-    answer=RequestStatus,
+    result=RequestStatus,
     read=_read,
 )

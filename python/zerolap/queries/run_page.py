@@ -167,7 +167,7 @@ RUN: Final = PageQuery(
     name="run",
     summary="A run with its metrics a case",
     parameters=RunParameters,
-    answer=RunInShort,
+    result=RunInShort,
     read=_read,
     table=_rows,
     change=lambda sources, parameters: change_of(sources.store, parameters.id),
@@ -177,6 +177,6 @@ MEASURED_CASE: Final = PageQuery(
     name="run-case",
     summary="A case of a run: metrics, costliest functions, checks",
     parameters=MeasuredCaseParameters,
-    answer=MeasuredCase,
+    result=MeasuredCase,
     read=_read_case,
 )

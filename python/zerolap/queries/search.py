@@ -98,6 +98,6 @@ SEARCH: Final = PageQuery(
     name="search",
     summary="The commits, histories, requests and cases that a text names",
     parameters=SearchParameters,
-    answer=SearchResults,
+    result=SearchResults,
     read=read_search,
 )

@@ -65,7 +65,7 @@ SERIES_LIST: Final = PageQuery(
     name="series-list",
     summary="The series of published histories, to choose from",
     parameters=Parameters,
-    answer=SeriesList,
+    result=SeriesList,
     read=_read,
     table=_rows,
 )

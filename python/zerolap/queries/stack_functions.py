@@ -195,7 +195,7 @@ STACK_FUNCTIONS: Final = PageQuery(
     name="stack-functions",
     summary="The functions that cost most over all cases, and their shares of each case",
     parameters=FunctionParameters,
-    answer=StackFunctions,
+    result=StackFunctions,
     read=read_functions,
     table=function_rows,
 )

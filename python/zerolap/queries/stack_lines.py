@@ -166,7 +166,7 @@ STACK_LINES: Final = PageQuery(
     name="stack-lines",
     summary="The source lines of a function with the samples of each",
     parameters=LineParameters,
-    answer=StackLines,
+    result=StackLines,
     read=read_lines,
     table=line_rows,
 )

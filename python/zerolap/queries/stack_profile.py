@@ -177,7 +177,7 @@ STACK_PROFILE: Final = PageQuery(
     name="stacks",
     summary="Sampled stacks of a case, or of many cases merged, as a call tree",
     parameters=ProfileParameters,
-    answer=StackProfile,
+    result=StackProfile,
     read=read_profile,
     table=profile_rows,
 )

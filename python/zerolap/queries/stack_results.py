@@ -81,7 +81,7 @@ STACK_RESULTS: Final = PageQuery(
     name="stack-results",
     summary="The newest comparisons and runs that have sampled stacks",
     parameters=ResultParameters,
-    answer=StackResults,
+    result=StackResults,
     read=read_results,
     table=result_rows,
 )

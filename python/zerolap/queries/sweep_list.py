@@ -141,7 +141,7 @@ SWEEPS: Final = PageQuery(
     name="snapshots",
     summary="Sweeps of snapshots, the newest first",
     parameters=SweepListParameters,
-    answer=SweepList,
+    result=SweepList,
     read=_read_list,
     table=_list_rows,
 )
@@ -149,7 +149,7 @@ SWEEP: Final = PageQuery(
     name="snapshot",
     summary="A sweep of snapshots; as a table its repetitions, or its runs in emulated machines",
     parameters=SweepParameters,
-    answer=DrawnSweep,
+    result=DrawnSweep,
     read=_read,
     table=_rows,
 )

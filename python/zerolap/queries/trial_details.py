@@ -247,7 +247,7 @@ TRIAL: Final = PageQuery(
     name="trial",
     summary="A trial: metrics, slices, latencies, checks, machine and build",
     parameters=TrialParameters,
-    answer=TrialDetails,
+    result=TrialDetails,
     read=_read,
     table=_rows,
 )

@@ -117,7 +117,7 @@ TRIALS: Final = PageQuery(
     name="trials",
     summary="The trials of a case",
     parameters=TrialListParameters,
-    answer=TrialList,
+    result=TrialList,
     read=_read,
     table=_rows,
 )

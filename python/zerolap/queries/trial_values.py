@@ -99,7 +99,7 @@ TRIAL_VALUES: Final = PageQuery(
     name="trial-values",
     summary="Values of trials over time, as they were measured: means, bounds and extremes of trials in a row",
     parameters=TrialValuesParameters,
-    answer=TrialValues,
+    result=TrialValues,
     read=_read,
     table=_rows,
 )

@@ -158,7 +158,7 @@ TRIGGERS: Final = PageQuery(
     name="triggers",
     summary="Triggers with what came of them, the newest first",
     parameters=TriggerListParameters,
-    answer=TriggerList,
+    result=TriggerList,
     read=_read,
     table=_rows,
 )

@@ -206,7 +206,7 @@ VERSIONS: Final = PageQuery(
     name="versions",
     summary="What commands or cases have gained and lost from release to release",
     parameters=VersionParameters,
-    answer=VersionMap,
+    result=VersionMap,
     read=_read,
     table=_table,
 )

@@ -73,7 +73,7 @@ class AttemptRecords:
             .group_by(attempt.c.platform, attempt.c.state)
         )
         queues: dict[str, PlatformQueue] = {}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for platform, state, jobs, oldest in connection.execute(statement):
                 queue = queues.get(platform, PlatformQueue(platform, 0, 0, None))
                 queue = replace(queue, oldest=oldest if queue.oldest is None else min(queue.oldest, oldest))
@@ -84,7 +84,7 @@ class AttemptRecords:
     def lost(self, limit: int) -> list[FleetJob]:
         """Return the newest attempts that were given up or have failed, the newest first."""
         lost: list[Row[Any]] = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for state in LOST:
                 # One state at a time: the index has them in the order of recording.
                 newest = _in_short().where(attempt.c.state == state).order_by(attempt.c.number.desc())
@@ -107,7 +107,7 @@ class AttemptRecords:
     def failure(self, job_id: str) -> JobFailure:
         """Return why the job with that id has failed; raises `UsageError` if it has not, or is not known."""
         statement = select(job.c.failure, job.c.log).where(job.c.id == job_id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(statement).first()
         if row is None or row.failure is None:
             raise UsageError(f"no failure of the job {job_id} is recorded")
@@ -122,14 +122,14 @@ class AttemptRecords:
         )
 
     def _read(self, statement: Select[Any]) -> list[FleetJob]:
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement).all()
         return self._jobs(rows)
 
     def _jobs(self, rows: Sequence[Row[Any]]) -> list[FleetJob]:
         builds = [row.job_id for row in rows if row.kind == "build"]
         documents = select(job.c.id, job.c.document).where(job.c.id.in_(builds))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             sources = {row.id: _source_name(row.document) for row in connection.execute(documents)} if builds else {}
         return [_job_of(row, row.case or sources.get(row.job_id, "")) for row in rows]
 

@@ -44,19 +44,19 @@ class Database(ABC):
         self._lock: StoreLock | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """Begin a read transaction, which sees a single state of the database; raises `EnvironmentMissing`."""
-        with store_faults(self.address), self._reading_engine().begin() as connection:
+        with store_faults(self.address), self._read_engine().begin() as connection:
             yield connection
 
     @contextmanager
-    def writing(self, *, is_change: bool = True) -> Iterator[Connection]:
+    def write_transaction(self, *, is_change: bool = True) -> Iterator[Connection]:
         """Begin a write transaction; one that changes no request, result or trigger need not count in `changes`.
 
         Raises `EnvironmentMissing`, `UsageError` if a row lacks its parent, and `NotConductor` if `conduct` was called
         here, and by another process since.
         """
-        with store_faults(self.address), uninterrupted(), self._writing_engine().begin() as connection:
+        with store_faults(self.address), uninterrupted(), self._write_engine().begin() as connection:
             if self._epoch is not None:
                 self._require_epoch(connection, self._epoch)
             yield connection
@@ -72,7 +72,7 @@ class Database(ABC):
         conductor, also after the context has ended.
         """
         with self.claim(CONDUCTOR) as claim:
-            with store_faults(self.address), uninterrupted(), self._writing_engine().begin() as connection:
+            with store_faults(self.address), uninterrupted(), self._write_engine().begin() as connection:
                 first = insert_of(connection, conductor).values(id=1, epoch=1)
                 next_epoch = {"epoch": conductor.c.epoch + 1}
                 taken = first.on_conflict_do_update(index_elements=["id"], set_=next_epoch)
@@ -109,10 +109,10 @@ class Database(ABC):
         """Return what the database takes, on this machine or its server; raises `EnvironmentMissing`."""
 
     @abstractmethod
-    def _reading_engine(self) -> Engine: ...
+    def _read_engine(self) -> Engine: ...
 
     @abstractmethod
-    def _writing_engine(self) -> Engine: ...
+    def _write_engine(self) -> Engine: ...
 
     @abstractmethod
     def _lock_schema(self, connection: Connection) -> None:
@@ -123,10 +123,10 @@ class Database(ABC):
 
         Raises `EnvironmentMissing` for the database of another program or of another version of this one.
         """
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             stored = _stored_revision(connection, self.address)
         if stored is None:
-            with self.writing() as connection:
+            with self.write_transaction() as connection:
                 self._lock_schema(connection)
                 # Another process may have been first.
                 stored = _stored_revision(connection, self.address)
@@ -138,7 +138,7 @@ class Database(ABC):
 
     def require_schema(self) -> None:
         """Raise `EnvironmentMissing` unless the tables exist and are those of this version."""
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             stored = _stored_revision(connection, self.address)
         if stored is None:
             raise EnvironmentMissing(f"the store {self.address} is empty", hint="name another store with --store")

@@ -195,17 +195,17 @@ class FleetRecords:
 
     def newest_requests(self, limit: int | None = None) -> list[RequestInShort]:
         """Return the newest requests to the fleet in short, or all, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.newest_in_short(connection, limit)
 
     def open_requests_on(self, topic: str) -> list[RequestInShort]:
         """Return the requests to the fleet that have not ended and whose topic begins so, in the order of recording."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.open_in_short(connection, topic)
 
     def in_short(self, identity: str) -> RequestInShort | None:
         """Return the request to the fleet with that id in short."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.in_short(connection, identity)
 
     def comparisons(self, limit: int, before: str | None = None) -> list[RequestInShort]:
@@ -213,17 +213,17 @@ class FleetRecords:
 
         With `before`, only those older than the one with that id are returned.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.comparisons_in_short(connection, limit, before)
 
     def open_requests(self) -> list[str]:
         """Return the ids of the requests to the fleet that have not ended, in the order of recording."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.open_ids(connection)
 
     def states(self, identities: Iterable[str]) -> dict[str, RequestState]:
         """Return the states of requests by id."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.states(connection, identities)
 
     def set_state(self, identity: str, state: RequestState, reason: str = "") -> bool:
@@ -231,7 +231,7 @@ class FleetRecords:
 
         Returns false, and changes nothing, if it has ended already.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if not requests.set_state(connection, identity, state, reason):
                 return False
             if state not in requests.OPEN_STATES:
@@ -240,7 +240,7 @@ class FleetRecords:
 
     def cancel_attempts(self, identity: str) -> None:
         """End the attempts of a request that have not ended."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             _cancel_attempts(connection, identity)
 
     def retry(self, identity: str) -> None:
@@ -248,7 +248,7 @@ class FleetRecords:
 
         Raises `UsageError` for one that has not ended.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = find(connection, request, identity, "request")
             if row.state in requests.OPEN_STATES:
                 raise UsageError(f"{row.id} is {row.state}: there is nothing to retry", hint="zerolap fleet status")
@@ -263,7 +263,7 @@ class FleetRecords:
 
     def add_attempts(self, new: Sequence[Attempt]) -> None:
         """Record attempts, and the jobs of requests that they are for, before they are published."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             trials.keep_jobs(connection, [added.job for added in new])
             rows = [_columns(added) for added in new]
             # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
@@ -279,7 +279,7 @@ class FleetRecords:
         """
         statement = _WITH_JOB.where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
         attempts = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for row in connection.execute(statement):
                 try:
                     of_row = _attempt(row)
@@ -294,7 +294,7 @@ class FleetRecords:
     def attempts(self, identity: str) -> list[Attempt]:
         """Return all attempts at the jobs of a request, in the order of recording; raises `UnreadableRecord`."""
         statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
 
     def ended_attempts(self, identity: str) -> list[EndedAttempt]:
@@ -302,13 +302,13 @@ class FleetRecords:
         columns = (attempt.c.id, attempt.c.job_id, job.c.kind, attempt.c.state, attempt.c.created, attempt.c.reason)
         is_meant = (attempt.c.request_id == identity, attempt.c.state.not_in(OPEN_ATTEMPTS))
         statement = select(*columns).join(job, job.c.id == attempt.c.job_id).where(*is_meant)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [EndedAttempt(*row) for row in connection.execute(statement.order_by(attempt.c.number))]
 
     def job_states(self, identity: str) -> dict[str, AttemptState]:
         """Return the state of the last attempt at each job of a request, by the id of the job."""
         columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.request_id == identity)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
 
     def job_counts(self, identities: Collection[str]) -> dict[str, dict[tuple[JobKind, AttemptState], int]]:
@@ -322,7 +322,7 @@ class FleetRecords:
             .group_by(attempt.c.request_id, job.c.kind, attempt.c.state)
         )
         counts: dict[str, dict[tuple[JobKind, AttemptState], int]] = {identity: {} for identity in identities}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for identity, kind, state, jobs in connection.execute(statement):
                 counts[identity][kind, state] = jobs
         return counts
@@ -330,7 +330,7 @@ class FleetRecords:
     def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
         """Return how many attempts at the jobs of a request there were, by their state."""
         counts = select(attempt.c.state, func.count().label("attempts")).where(attempt.c.request_id == identity)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(counts.group_by(attempt.c.state).order_by(func.min(attempt.c.number)))
             return {row.state: row.attempts for row in rows}
 
@@ -351,13 +351,13 @@ class FleetRecords:
         ]
         # The last state of an attempt is that which counts.
         by_id = {of_attempt.id: of_attempt for of_attempt in [*changed, *ended]}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             _keep_outcomes(connection, outcomes, logs)
             _update_attempts(connection, [by_id[identity] for identity in sorted(by_id)])
 
     def recorded_trials(self, identity: str) -> tuple[TrialDone, ...]:
         """Return the trials of the job with that id that are recorded."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return trials.read_trials_of_job(connection, identity)
 
     # Artifacts.
@@ -366,7 +366,7 @@ class FleetRecords:
         """Record an artifact of a build that is recorded, replacing an older one of the same builder."""
         documents = {"abilities": new.abilities.model_dump_json(), "document": new.build.model_dump_json()}
         values = {"blob": new.blob, **documents}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             statement = insert_of(connection, artifact).values(build=new.build.build, builder=new.builder, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["build", "builder"], set_=values))
 
@@ -377,7 +377,7 @@ class FleetRecords:
         """
         statement = select(artifact).where(artifact.c.build.in_(list(builds)), artifact.c.builder == builder)
         artifacts = {}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for row in connection.execute(statement):
                 with contextlib.suppress(UnreadableRecord):
                     artifacts[row.build] = _artifact(row)
@@ -387,7 +387,7 @@ class FleetRecords:
 
     def set_platforms(self, platforms: Sequence[FleetPlatform]) -> None:
         """Record the platforms that the conductor serves, instead of those that are recorded."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(fleet_platform))
             if platforms:
                 rows = [{"name": one.name, "builder": one.builder, "document": one.document} for one in platforms]
@@ -395,13 +395,13 @@ class FleetRecords:
 
     def platforms(self) -> list[FleetPlatform]:
         """Return the platforms that a conductor serves, by name."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(select(fleet_platform).order_by(fleet_platform.c.name))
             return [FleetPlatform(row.name, row.builder, row.document) for row in rows]
 
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             statement = insert_of(connection, agent)
             changed = {name: statement.excluded[name] for name in ("lab", "platform", "document", "seen", "refusal")}
             rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
@@ -410,13 +410,13 @@ class FleetRecords:
 
     def agents(self) -> list[KnownAgent]:
         """Return the agents that have ever reported, by name."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(select(agent).order_by(agent.c.name))
             return [KnownAgent(**row._mapping) for row in rows]
 
     def orders(self) -> Orders:
         """Return what other processes have asked the conductor for."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             draining = connection.execute(select(agent.c.name).where(agent.c.draining)).scalars()
             return Orders(requests.open_ids(connection), frozenset(draining))
 
@@ -426,7 +426,7 @@ class FleetRecords:
         Returns their names; raises `UsageError` if there are none.
         """
         is_meant = (agent.c.name == name) | (agent.c.platform == name)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             names = list(connection.execute(select(agent.c.name).where(is_meant).order_by(agent.c.name)).scalars())
             connection.execute(update(agent).where(is_meant).values(draining=draining))
         if not names:
@@ -437,14 +437,14 @@ class FleetRecords:
 
     def add_join_token(self, digest: str, admitted: AdmittedAgent) -> None:
         """Record a token by its SHA-256; those that have expired are removed."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(join_token).where(join_token.c.expires < time.time()))
             connection.execute(insert(join_token).values(digest=digest, **asdict(admitted)))
 
     def redeem_join_token(self, digest: str) -> AdmittedAgent | None:
         """Return which agent a token admits, and remove the token; none if it is not known, was used or has expired."""
         is_meant = (join_token.c.digest == digest, join_token.c.expires >= time.time())
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             row = connection.execute(delete(join_token).where(*is_meant).returning(join_token)).first()
         if row is None:
             return None

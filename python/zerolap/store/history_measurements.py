@@ -186,7 +186,7 @@ class HistoryMeasurements:
     def builds(self, commits: Sequence[str], architectures: Collection[str] | None = None) -> list[CommitBuild]:
         """Return the builds of commits, of these architectures: in a shared store other machines have their own."""
         columns = (revision_build.c.commit, build.c.build, build.c.image, build.c.variant, build.c.flags)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 CommitBuild(row.commit, row.build, row.image, row.variant, row.flags)
                 for part in _parts(commits)
@@ -203,7 +203,7 @@ class HistoryMeasurements:
 
     def builds_of_images(self, images: Sequence[str], variant: str) -> dict[str, str]:
         """Return the builds in a variant whose programs are these, with the image of each."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {
                 row.build: row.image
                 for part in _parts(images)
@@ -250,7 +250,7 @@ class HistoryMeasurements:
             )
         )
         wanted = set(builds)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = [
                 row
                 for part in _parts(builds)
@@ -272,7 +272,7 @@ class HistoryMeasurements:
             )
             .order_by(document.c.number)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 case
                 for part in _parts(builds)
@@ -300,7 +300,7 @@ class HistoryMeasurements:
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
             .order_by(document.c.number)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 contrast
                 for part in _parts(builds)
@@ -340,7 +340,7 @@ class HistoryMeasurements:
             )
             .order_by(trial.c.id)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 AbsoluteTime(row.build, row.series_id, row.document, row.began, row.facts, row.value)
                 for part in _parts(builds)
@@ -385,7 +385,7 @@ class HistoryMeasurements:
             .where(which)
             .order_by(request.c.number)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [(row.topic, _failure(row), row.state == "done") for row in connection.execute(statement)]
 
     def trial_seconds(self) -> float:
@@ -395,14 +395,14 @@ class HistoryMeasurements:
             .join(request, request.c.id == trial.c.request_id)
             .where(request.c.topic.startswith(HISTORY_TOPIC, autoescape=True))
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return float(connection.execute(statement).scalar() or 0.0)
 
     def comparison_of(self, topic: str) -> str | None:
         """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
         is_meant = (request.c.kind == "compare", request.c.topic == topic, request.c.state == "done")
         statement = select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             found: str | None = connection.execute(statement).scalar()
             return found
 
@@ -411,7 +411,7 @@ class HistoryMeasurements:
         statement: Select[Any] = select(request.c.topic).where(
             request.c.state == "done", request.c.topic.startswith(beginning, autoescape=True)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return set(connection.execute(statement).scalars())
 
     def reasons(self, step: ExplainedStep) -> tuple[str, ...] | None:
@@ -419,7 +419,7 @@ class HistoryMeasurements:
         statement: Select[Any] = select(explained_step.c.reasons).where(
             *(explained_step.c[name] == value for name, value in asdict(step).items())
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             recorded = connection.execute(statement).scalar()
         # What cannot be read is found anew.
         with contextlib.suppress(ValidationError):
@@ -430,14 +430,14 @@ class HistoryMeasurements:
         """Record the reasons for a step, in place of those that another revision has found."""
         key = [column.name for column in explained_step.primary_key]
         values = {**asdict(step), "reasons": json.dumps(list(reasons))}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             statement = insert_of(connection, explained_step).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
     def cases(self) -> set[str]:
         """Return the names of all cases that were measured, or that a published history has."""
         columns = (series.c.case, kept_series.c.case)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {name for column in columns for name in connection.scalars(select(column).distinct())}
 
     def accept(self, change: AcceptedChange) -> bool:
@@ -448,7 +448,7 @@ class HistoryMeasurements:
         key = ["repository", "commit", "case", "metric"]
         values = {name: getattr(change, name) for name in key}
         values |= {"reason": change.reason, "created": change.created or now()}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             statement = insert_of(connection, accepted_change).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
             kept = update(kept_change).where(*_of_kept(change))
@@ -466,7 +466,7 @@ class HistoryMeasurements:
             columns.case == change.case,
             columns.metric == change.metric,
         )
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             kept = update(kept_change).where(*_of_kept(change), kept_change.c.accepted.is_not(None))
             is_open = and_(kept_change.c.confirmed, kept_change.c.is_worse)
             connection.execute(kept.values(accepted=None, is_open=is_open))
@@ -474,7 +474,7 @@ class HistoryMeasurements:
 
     def accepted(self, commits: Sequence[str]) -> list[AcceptedChange]:
         """Return the accepted changes at commits, in the order in which they were accepted."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 AcceptedChange(row.repository, row.commit, row.reason, row.case, row.metric, row.created)
                 for part in _parts(commits)

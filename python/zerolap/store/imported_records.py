@@ -40,7 +40,7 @@ class ImportedRecords:
         Series are recorded in parts, each in a transaction: after a kill, the same import completes them.
         """
         for first in range(0, len(series), SERIES_AT_ONCE):
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 for one_series in series[first : first + SERIES_AT_ONCE]:
                     _keep(connection, one_series)
 
@@ -59,7 +59,7 @@ class ImportedRecords:
             .group_by(columns.source)
             .order_by(columns.source)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 ImportSource(row.source, row.series, row.points, row.first, row.last)
                 for row in connection.execute(statement)
@@ -70,13 +70,13 @@ class ImportedRecords:
         statement = select(imported_series).order_by(
             imported_series.c.source, imported_series.c.case, imported_series.c.metric, imported_series.c.number
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = [row for row in connection.execute(statement) if fnmatchcase(row.source, pattern)]
             return [replace(_series(row), points=tuple(_points(connection, row.number))) for row in rows]
 
     def remove(self, source: str) -> int:
         """Remove all series of a source; return how many there were."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return connection.execute(delete(imported_series).where(imported_series.c.source == source)).rowcount
 
 

@@ -94,7 +94,7 @@ class MeasuredValues:
         )
         wanted = sorted(set(builds))
         values = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for first in range(0, len(wanted), VALUES_AT_ONCE):
                 part = set(wanted[first : first + VALUES_AT_ONCE])
                 is_meant = or_(document.c.base_build.in_(part), document.c.head_build.in_(part))
@@ -119,14 +119,14 @@ class MeasuredValues:
         )
         if platforms:
             statement = statement.where(or_(series.c.platform.in_(platforms), platform.c.name.in_(platforms)))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [TrialSeries(**row._mapping) for row in connection.execute(statement)]
 
     def over_time(self, identity: str, groups: int, newest: int) -> list[TrialGroup]:
         """Return the newest values of a series in so many groups or fewer, in the order of recording."""
         of_series = metric.c.series_id == identity
         numbers = select(metric.c.trial_id).where(of_series).order_by(metric.c.trial_id.desc()).limit(newest).subquery()
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ends = select(func.min(numbers.c.trial_id).label("first"), func.max(numbers.c.trial_id).label("last"))
             first, last = connection.execute(ends).one()
             if first is None:

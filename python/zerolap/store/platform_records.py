@@ -87,7 +87,7 @@ class PlatformRecords:
             .outerjoin(counts, counts.c.platform_fingerprint == platform.c.fingerprint)
             .order_by(states.c.last_change.desc(), platform.c.fingerprint)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 ListedPlatform(**{name: getattr(row, name) for name in ListedPlatform.model_fields})
                 for row in connection.execute(statement)
@@ -101,7 +101,7 @@ class PlatformRecords:
             .order_by(platform_facts.c.first_seen.desc(), platform_facts.c.digest)
             .limit(MOST_STATES)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 PlatformState(row.first_seen, row.kernel, _facts(row.facts)) for row in connection.execute(statement)
             ]
@@ -128,7 +128,7 @@ class PlatformRecords:
             .where(document.c.number.in_(_newest(fingerprint)), *_nothing_changed_but_timed())
             .group_by(same_build)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             counts = [FalseAlarmCounts(**row._mapping) for row in connection.execute(statement)]
         return sorted(counts, key=lambda count: not count.same_build)
 
@@ -159,7 +159,7 @@ class PlatformRecords:
             .order_by(document.c.number.desc(), case_result.c.position)
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [FalseAlarm(**row._mapping) for row in connection.execute(statement)]
 
     def spreads(self, fingerprint: str) -> list[StartSpread]:
@@ -177,7 +177,7 @@ class PlatformRecords:
             .group_by(start_spread.c.metric, start_spread.c.circumstances)
             .order_by(start_spread.c.metric, start_spread.c.circumstances)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 StartSpread(
                     metric=metric,
@@ -196,7 +196,7 @@ class PlatformRecords:
         """
         here, there = document.alias("here"), document.alias("there")
         pairs: dict[int, int] = {}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for joined in (_joined_by_builds(here, there), _joined_by_commits(here, there)):
                 statement = (
                     select(here.c.number, func.max(there.c.number))
@@ -235,7 +235,7 @@ class PlatformRecords:
             .order_by(document.c.number.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return connection.execute(statement).scalar()
 
     def decided_cases(self, comparisons: Collection[str]) -> list[tuple[str, PlatformResult]]:
@@ -252,7 +252,7 @@ class PlatformRecords:
             .where(case_result.c.document_id.in_(list(comparisons)))
             .order_by(case_result.c.position)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_named_result(row) for row in connection.execute(statement)]
 
     def cases_by_metrics(
@@ -270,7 +270,7 @@ class PlatformRecords:
             .join(verdict, verdict.c.case_result_id == case_result.c.id)
             .where(case_result.c.document_id.in_(list(comparisons)), verdict.c.metric.in_(list(metrics)))
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_named_result(row) for row in connection.execute(statement)]
 
 

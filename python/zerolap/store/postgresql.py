@@ -71,13 +71,13 @@ class PostgresqlDatabase(Database):
 
     def size_bytes(self) -> int:
         """Return what the server says of the database."""
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
 
-    def _reading_engine(self) -> Engine:
+    def _read_engine(self) -> Engine:
         return self._reader
 
-    def _writing_engine(self) -> Engine:
+    def _write_engine(self) -> Engine:
         return self._engine
 
     def _lock_schema(self, connection: Connection) -> None:

@@ -57,7 +57,7 @@ class PublishedHistories:
             for series, opened in zip(history.series, still_open.series, strict=True)
             if series.points
         ]
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             number = claimed_number(connection, history)
             judged += staying_series(connection, number, history, commands, {of_one.identity for of_one in judged})
             for table in (kept_change, kept_series, kept_commit):
@@ -70,7 +70,7 @@ class PublishedHistories:
         """Return the published histories, those judged last first."""
         columns = [column for column in kept_history.c if column.name not in ("platform_events", "notes")]
         statement = select(*columns).order_by(kept_history.c.created.desc(), kept_history.c.number.desc()).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 PublishedHistory(**{**row._mapping, "config": json.loads(row.config)})
                 for row in connection.execute(statement)
@@ -79,7 +79,7 @@ class PublishedHistories:
     def platform_events(self, histories: Collection[int]) -> dict[int, list[PlatformEvent]]:
         """Return the events of the platforms of histories, by their numbers."""
         statement = select(kept_history.c.number, kept_history.c.platform_events)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {
                 row.number: [
                     read_stored(PlatformEvent, event, "an event of a platform")
@@ -91,7 +91,7 @@ class PublishedHistories:
     def release_counts(self) -> dict[int, int]:
         """Return how many commits of each history are releases, by its number."""
         statement = select(kept_commit.c.history, func.count().label("releases")).where(kept_commit.c.tags != "[]")
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement.group_by(kept_commit.c.history))
             return {row.history: row.releases for row in rows}
 
@@ -99,7 +99,7 @@ class PublishedHistories:
         """Return the metrics that the lab's own series of a history have."""
         is_meant = (kept_series.c.history == history, ~kept_series.c.is_imported)
         statement = select(kept_series.c.metric).where(*is_meant).distinct().order_by(kept_series.c.metric)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement).scalars())
 
     # Commits.
@@ -107,7 +107,7 @@ class PublishedHistories:
     def group_changes(self, history: int, position: int) -> list[ChangedGroup]:
         """Return what a commit did to each group of cases, by group and metric."""
         is_meant = (kept_commit.c.history == history, kept_commit.c.position == position)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             groups = connection.execute(select(kept_commit.c.groups).where(*is_meant)).scalar()
             return [
                 ChangedGroup(**dict(zip(ChangedGroup.model_fields, group, strict=True)))
@@ -118,7 +118,7 @@ class PublishedHistories:
         """Return the id and the time of each commit of a history, in its order."""
         columns = (kept_commit.c.commit, kept_commit.c.time)
         statement = select(*columns).where(kept_commit.c.history == history).order_by(kept_commit.c.position)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [(commit, time) for commit, time in connection.execute(statement)]
 
     def newest_commits(self, history: int, count: int) -> list[PublishedCommit]:
@@ -169,11 +169,11 @@ class PublishedHistories:
         """Return the names of cases with series that have a text."""
         is_meant = kept_series.c.case.icontains(text, autoescape=True)
         statement = select(kept_series.c.case).distinct().where(is_meant).order_by(kept_series.c.case).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement).scalars())
 
     def _commits(self, statement: Select[Any]) -> list[PublishedCommit]:
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [commit_in(row) for row in connection.execute(statement)]
 
     # Series.
@@ -182,7 +182,7 @@ class PublishedHistories:
         """Return series in short, by case, metric and history."""
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history, kept_series.c.number)
         statement = _restricted(select(*OF_SERIES), which).order_by(*ordered).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [series_in(row) for row in connection.execute(statement)]
 
     def names(self, limit: int) -> list[NamedSeries]:
@@ -190,7 +190,7 @@ class PublishedHistories:
         columns = [kept_series.c[name] for name in ("history", "case", "group", "commands", "metric")]
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history)
         statement = select(*columns).order_by(*ordered).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 NamedSeries(history, case, group, texts_in(commands), metric)
                 for history, case, group, commands, metric in connection.execute(statement)
@@ -198,12 +198,12 @@ class PublishedHistories:
 
     def count(self, which: SeriesFilter) -> int:
         """Return how many series there are."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return int(connection.execute(_restricted(select(func.count(kept_series.c.number)), which)).scalar_one())
 
     def series_numbered(self, numbers: Collection[int]) -> dict[int, PublishedSeries]:
         """Return series in short, by their numbers."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {
                 row.number: series_in(row)
                 for part in _parts(sorted(numbers))
@@ -213,7 +213,7 @@ class PublishedHistories:
     def points(self, numbers: Collection[int]) -> dict[int, PointColumns]:
         """Return all points of series, by the numbers of the series."""
         statement = select(kept_series.c.number, kept_series.c.points).where(kept_series.c.number.in_(numbers))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {row.number: points_in(row.points) for row in connection.execute(statement)}
 
     def versions(self, history: int, metric: str, limit: int) -> list[VersionedSeries]:
@@ -225,7 +225,7 @@ class PublishedHistories:
             .order_by(kept_series.c.case, kept_series.c.number)
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 VersionedSeries(
                     row.case,
@@ -268,7 +268,7 @@ class PublishedHistories:
     def open_count(self) -> int:
         """Return how many changes are open."""
         statement = select(func.count()).select_from(kept_change).where(kept_change.c.is_open)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return int(connection.execute(statement).scalar_one())
 
     def open_regressions(self, limit: int) -> dict[tuple[str, str], int]:
@@ -286,7 +286,7 @@ class PublishedHistories:
             .order_by(number.desc(), kept_history.c.platform_name, kept_series.c.group)
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {(platform, group): count for platform, group, count in connection.execute(statement)}
 
     def changes_at(self, history: int, first: int, last: int, limit: int) -> list[PublishedChange]:
@@ -331,7 +331,7 @@ class PublishedHistories:
         )
 
     def _changes(self, statement: Select[Any]) -> list[PublishedChange]:
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [change_in(row) for row in connection.execute(statement)]
 
 

@@ -109,12 +109,12 @@ class RequestListing:
 
     def page(self, wanted: RequestFilter, limit: int, before: int | None = None) -> RequestPage:
         """Return the newest requests, or those older than the one of a number; a few thousand are searched at once."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _page(connection, wanted, limit, before)
 
     def platforms(self) -> list[str]:
         """Return the names that requests can be filtered by: of platforms of a fleet and of machines."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return sorted(set(connection.execute(select(platform.c.name).distinct()).scalars()))
 
     def comparisons_with_head(self, commit: str, limit: int) -> list[str]:
@@ -127,7 +127,7 @@ class RequestListing:
             .order_by(document.c.number.desc())
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement).scalars())
 
     def revisions(self, commits: Collection[str]) -> list[Revision]:
@@ -135,7 +135,7 @@ class RequestListing:
         named: list[Revision] = []
         for first in range(0, len(commits), READ_AT_ONCE):
             is_meant = revision.c.commit.in_(sorted(commits)[first : first + READ_AT_ONCE])
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 named += map(_revision, connection.execute(select(revision).where(is_meant)))
         return named
 
@@ -143,7 +143,7 @@ class RequestListing:
         """Return the newest commits whose id begins with a text, or whose subject has it, without their parents."""
         is_meant = or_(revision.c.commit.startswith(text.lower(), autoescape=True), _has(revision.c.subject, text))
         statement = select(revision).where(is_meant).order_by(revision.c.time.desc()).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(map(_revision, connection.execute(statement)))
 
     def cases_named(self, text: str, limit: int) -> dict[str, str]:
@@ -156,43 +156,43 @@ class RequestListing:
             .where(_has(case_result.c.case, text))
             .order_by(newest.c.number, case_result.c.case)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             results = {row.case: row.id for row in connection.execute(statement)}
         return {name: results[name] for name in sorted(results)[:limit]}
 
     def case_documents(self, identity: str) -> list[tuple[str, str]]:
         """Return the names and documents of all cases of a comparison or run, in order."""
         statement = select(case_result.c.case, case_result.c.document).where(case_result.c.document_id == identity)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [(row.case, row.document) for row in connection.execute(statement.order_by(case_result.c.position))]
 
     def case_document(self, identity: str, name: str) -> str | None:
         """Return the document of one case."""
         is_meant = (case_result.c.document_id == identity, case_result.c.case == name)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             found: str | None = connection.execute(select(case_result.c.document).where(*is_meant)).scalar()
         return found
 
     def request_document(self, identity: str) -> str | None:
         """Return a request as it was asked for, as JSON."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             found: str | None = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
         return found
 
     def resolved_document(self, identity: str) -> str | None:
         """Return a request as it was carried out, as JSON: the builds and cases of it that were possible."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             found: str | None = connection.execute(select(request.c.resolved).where(request.c.id == identity)).scalar()
         return found
 
     def measured_cases(self, identity: str) -> set[str]:
         """Return the cases of a request of which no job is open: what there is of them says something."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _measured_cases(connection, identity)
 
     def progress(self, identity: str) -> RequestProgress | None:
         """Return how far the work on a request has come, none for an unknown one."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _progress(connection, identity)
 
     def trials_of(
@@ -203,7 +203,7 @@ class RequestListing:
         if side:
             is_meant.append(trial.c.side == side)
         numbers = select(trial.c.id).join(job, job.c.id == trial.c.job_id).where(*is_meant).order_by(trial.c.id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             chosen = list(connection.execute(numbers.limit(limit)).scalars())
             return list(_numbered(connection, chosen))
 
@@ -211,13 +211,13 @@ class RequestListing:
         """Return how many trials a case has, by side."""
         is_meant = (trial.c.request_id == identity, job.c.case == name)
         statement = select(trial.c.side, func.count().label("trials")).join(job, job.c.id == trial.c.job_id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement.where(*is_meant).group_by(trial.c.side))
             return {row.side: row.trials for row in rows}
 
     def trial(self, number: int) -> TrialRecord | None:
         """Return a trial with what belongs to it; raises `UnreadableRecord`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _trial_record(connection, number)
 
 

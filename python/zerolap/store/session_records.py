@@ -37,7 +37,7 @@ class SessionRecords:
     def add(self, new: StoredSession) -> None:
         """Record a session; those that have expired, and the oldest beyond 10,000, are removed."""
         beyond = select(session.c.digest).order_by(session.c.created.desc()).offset(MOST_SESSIONS - 1)
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(delete(session).where(session.c.expires < time.time()))
             connection.execute(delete(session).where(session.c.digest.in_(beyond.scalar_subquery())))
             connection.execute(insert(session).values(**asdict(new)))
@@ -45,17 +45,17 @@ class SessionRecords:
     def session(self, digest: str) -> StoredSession | None:
         """Return the session with that digest, none where there is none or it has expired."""
         is_meant = (session.c.digest == digest, session.c.expires >= time.time())
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(select(session).where(*is_meant)).first()
         return None if row is None else StoredSession(**row._mapping)
 
     def digests(self) -> set[str]:
         """Return the digests of all sessions that have not expired."""
         statement = select(session.c.digest).where(session.c.expires >= time.time())
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return set(connection.execute(statement).scalars())
 
     def remove(self, digest: str) -> None:
         """End a session."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(delete(session).where(session.c.digest == digest))

@@ -105,10 +105,10 @@ class SqliteDatabase(Database):
                 sizes += self._path.with_name(self._path.name + suffix).stat().st_size
         return sizes
 
-    def _reading_engine(self) -> Engine:
+    def _read_engine(self) -> Engine:
         return self._engine
 
-    def _writing_engine(self) -> Engine:
+    def _write_engine(self) -> Engine:
         return self._writer
 
     def _lock_schema(self, connection: Connection) -> None:

@@ -77,7 +77,7 @@ class StackRecords:
         if of_platform is not None:
             # Not by the index of platforms, which has all their results: few have stacks.
             statement = statement.where(func.coalesce(document.c.platform_fingerprint, "") == of_platform)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = connection.execute(statement)
             return [SampledResult(row.id, row.platform_fingerprint, row.name) for row in rows]
 
@@ -89,7 +89,7 @@ class StackRecords:
             .where(trial.c.request_id.in_(list(results)), job.c.engine == engine)
             .order_by(trial.c.id)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [SampledTrial(*row) for row in connection.execute(statement)]
 
     def costs(self, results: Sequence[str]) -> dict[tuple[str, str], TimedCost]:
@@ -106,7 +106,7 @@ class StackRecords:
             .join(case_result, case_result.c.document_id == document.c.id)
             .where(document.c.id.in_(list(results)), document.c.kind == "run", case_result.c.valid)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             costs = {
                 (row.id, row.case): TimedCost({BASE: row.base, HEAD: row.head}, row.low, row.high)
                 for row in connection.execute(compared)
@@ -131,7 +131,7 @@ class StackRecords:
             .limit(limit)
         )
         lines: list[NamedLines] = []
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             for row in connection.execute(statement):
                 for stated in json.loads(row.document).get("findings", ()):
                     if stated.get("function") and stated.get("lines"):

@@ -186,7 +186,7 @@ class Store:
 
         Older ones of their topics on their platforms that have not ended are superseded.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for request in asked:
                 requests.submit(connection, request)
 
@@ -195,22 +195,22 @@ class Store:
 
         What was recorded of it before is not changed.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             requests.begin(connection, resolved)
 
     def discard(self, identity: str) -> None:
         """Remove a request that an unfinished one stands for; raises `UsageError`."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             requests.discard(connection, identity)
 
     def request(self, identity: str) -> RecordedRequest:
         """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.read(connection, identity)
 
     def outcome(self, request: Request) -> RecordedRequest:
         """Return the state of a request that is known already; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.read_outcome(connection, request)
 
     def resolved(self, identity: str) -> Resolved | None:
@@ -218,32 +218,32 @@ class Store:
 
         Raises `UsageError`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.read_resolved(connection, identity)
 
     def unfinished(self, digest: str) -> list[str]:
         """Return the ids of the requests with that `Resolved.digest` that are not done, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.unfinished(connection, digest)
 
     def undocumented(self, limit: int) -> list[RequestInShort]:
         """Return the newest requests to this machine that have no document yet, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.undocumented_in_short(connection, limit)
 
     def latest_interrupted(self) -> str | None:
         """Return the id of the newest request to this machine that was interrupted or killed, or is worked on."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.latest_interrupted(connection)
 
     def state(self, identity: str) -> RequestState:
         """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.state(connection, identity)
 
     def kinds(self, identities: Iterable[str]) -> dict[str, RequestKind]:
         """Return what those of the requests are that are recorded, by id."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.kinds(connection, identities)
 
     def claim(self, identity: str) -> AbstractContextManager[object]:
@@ -278,12 +278,12 @@ class Store:
 
     def cancel(self, identity: str) -> None:
         """Ask the process that works on a request to stop; raises `UsageError`."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             requests.set_columns(connection, identity, {"cancelled": True})
 
     def is_cancelled(self, identity: str) -> bool:
         """Whether a cancellation was requested since the request last ended; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.is_cancelled(connection, identity)
 
     def end(self, identity: str, state: RequestState) -> None:
@@ -291,7 +291,7 @@ class Store:
 
         Raises `UsageError`.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             ended = None if state in requests.OPEN_STATES else time.time()
             values = {"state": state, "reason": "", "cancelled": False, "ended": ended}
             requests.set_columns(connection, identity, values)
@@ -305,7 +305,7 @@ class Store:
         """
         now = time.time()
         blobs = {blob.digest: blob for blob in self.blobs.stored()}
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             outlived = retention_rows.outlived(connection, retention, now)
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
             histories = retention_rows.outlived_histories(connection, retention, now)
@@ -326,17 +326,17 @@ class Store:
         if dry_run:
             return removed
         for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 retention_rows.remove(connection, outlived[first : first + retention_rows.ROWS_AT_ONCE])
         for history in histories:
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 retention_rows.remove_history(connection, history)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             retention_rows.remove_sweeps(connection, sweeps)
             retention_rows.remove_artifacts(connection, artifacts)
             retention_rows.remove_unused_work(connection)
         # Rows that were recorded meanwhile may refer to old blobs.
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             still_referenced = retention_rows.referenced_blobs(connection)
         for blob in superfluous:
             if blob.digest not in still_referenced:
@@ -345,7 +345,7 @@ class Store:
 
     def open_builds(self) -> set[str]:
         """Return the digests of the builds of requests that have not ended."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return retention_rows.open_builds(connection)
 
     def _beyond_bytes(
@@ -384,27 +384,27 @@ class Store:
 
     def record_platform(self, platform: Platform) -> None:
         """Record a machine and the state that it is in, to which its trials refer by `Platform.facts_digest`."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             requests.keep_platform(connection, platform)
 
     def platforms(self) -> list[Platform]:
         """Return the machines that are recorded, each with its newest facts, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return requests.read_platforms(connection)
 
     def record_build(self, build: Build, source: Source | None = None) -> None:
         """Record a build and, if its source is a commit, the relation of the commit to the build."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             trials.keep_build(connection, build, source)
 
     def build(self, digest: str) -> Build | None:
         """Return the build with that digest."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return trials.read_build(connection, digest)
 
     def record_job(self, job: GivenJob) -> None:
         """Record a job; raises `UsageError` for an unknown request."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             trials.keep_jobs(connection, [job])
 
     def record(self, job: TrialsJob | BuildJob, event: Event) -> None:
@@ -416,14 +416,14 @@ class Store:
         if isinstance(event, TrialDone):
             if not isinstance(job, TrialsJob):
                 raise ValueError(f"{job.id} is a build, which has no trials")
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 trials.keep_trials(connection, [(job, event)])
         elif isinstance(event, JobFailed):
             log = self.blobs.put(event.details.encode()) if event.details else None
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 trials.keep_failure(connection, job.id, event, log)
         elif isinstance(event, JobFinished):
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 trials.keep_finish(connection, job.id, event)
 
     def jobs(self, identity: str) -> list[RecordedJob]:
@@ -431,7 +431,7 @@ class Store:
 
         Raises `UsageError`, and `BlobDamaged` if the details of a failure cannot be read.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             requests.require(connection, identity)
             return trials.read_jobs(connection, identity, lambda digest: self.blobs.get(digest).decode())
 
@@ -440,13 +440,13 @@ class Store:
 
         Raises `UsageError`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             requests.require(connection, identity)
             return trials.read_measurements(connection, identity)
 
     def failures(self, identity: str) -> list[FailedTrial]:
         """Return the failures of the jobs of a comparison or run; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             requests.require(connection, identity)
             return trials.read_failures(connection, identity)
 
@@ -454,12 +454,12 @@ class Store:
 
     def record_comparison(self, comparison: Comparison) -> None:
         """Record the document of a comparison, finished or not, replacing the recorded one."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             documents.keep_comparison(connection, comparison)
 
     def record_run(self, report: RunReport) -> None:
         """Record the document of a run, finished or not, replacing the recorded one."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             documents.keep_run(connection, report)
 
     def comparison(self, identity: str) -> Comparison:
@@ -467,17 +467,17 @@ class Store:
 
         A killed comparison has the state `running`, and the cases recorded until then.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_comparison(connection, identity)
 
     def comparison_without_cases(self, identity: str) -> Comparison:
         """Return the comparison with that id without its cases, to be read one by one; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_comparison_alone(connection, identity)
 
     def run_without_cases(self, identity: str) -> RunReport:
         """Return the run with that id without its cases, as `comparison_without_cases` does."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_run_alone(connection, identity)
 
     def run(self, identity: str) -> RunReport:
@@ -485,27 +485,27 @@ class Store:
 
         The notes of an unfinished run report that it is incomplete.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_run(connection, identity)
 
     def comparisons(self, limit: int = 20) -> list[StoredRow]:
         """Return the newest comparisons and runs in short, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.newest(connection, limit)
 
     def done_comparisons(self, limit: int) -> list[str]:
         """Return the ids of the newest comparisons that are done, the newest first."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.done_comparisons(connection, limit)
 
     def in_short(self, identities: Iterable[str]) -> dict[str, StoredRow]:
         """Return those of the comparisons and runs that are recorded, by id, in short."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.in_short(connection, identities)
 
     def latest(self) -> StoredRow:
         """Return the newest comparison or run in short; raises `UsageError` if there is none."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.latest(connection)
 
     def record_spreads(self, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str = "") -> None:
@@ -513,7 +513,7 @@ class Store:
 
         `circumstances` are what comparable starts have in common, such as the topology. Raises `UsageError`.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             documents.keep_spreads(connection, identity, spreads, circumstances)
 
     def record_start_ratios(self, identity: str, ratios: Sequence[StartRatio]) -> None:
@@ -521,12 +521,12 @@ class Store:
 
         Raises `UsageError`.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             documents.keep_start_ratios(connection, identity, ratios)
 
     def start_ratios(self, identity: str) -> Sequence[StartRatio]:
         """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_start_ratios(connection, identity)
 
     def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
@@ -534,12 +534,12 @@ class Store:
 
         Without `circumstances` those of all circumstances are returned.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_spreads(connection, platform, metric, circumstances)
 
     def circumstances(self, platform: str) -> Sequence[str]:
         """Return the circumstances for which the platform has spreads."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return documents.read_circumstances(connection, platform)
 
 

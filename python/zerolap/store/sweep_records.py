@@ -47,7 +47,7 @@ class SweepRecords:
             "blob": blob,
             "document": as_json(_in_short(report)),
         }
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             keep_platform(connection, report.platform)
             statement = insert_of(connection, sweep).values(**columns)
             connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
@@ -62,7 +62,7 @@ class SweepRecords:
             raise UsageError(
                 f"the sweep {unfinished} is not done", hint=f"zerolap explain {unfinished} shows what is recorded"
             )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = find(connection, sweep, wanted, NOUN)
         return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
 
@@ -72,13 +72,13 @@ class SweepRecords:
             return None
         is_meant = (request.c.kind == "snapshot", request.c.id >= wanted, request.c.id < wanted + LAST_CHARACTER)
         joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())
         return ids[0] if len(ids) == 1 else None
 
     def has(self, identity: str) -> bool:
         """Whether there is a sweep with exactly that id."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return connection.execute(select(sweep.c.id).where(sweep.c.id == identity)).first() is not None
 
     def newest(self, limit: int, before: int | None = None) -> Sequence[StoredSweep]:
@@ -86,7 +86,7 @@ class SweepRecords:
         statement = select(sweep).order_by(sweep.c.number.desc()).limit(limit)
         if before is not None:
             statement = statement.where(sweep.c.number < before)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_stored(row) for row in connection.execute(statement)]
 
 

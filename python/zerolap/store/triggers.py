@@ -130,7 +130,7 @@ class TriggerRecords:
     def knows(self, identity: str, digest: str) -> bool:
         """Whether a delivery of that id, or of a body of that digest, was accepted."""
         statement = select(delivery.c.id).where(or_(delivery.c.id == identity, delivery.c.digest == digest))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return connection.execute(statement.limit(1)).first() is not None
 
     def add(self, new: StoredTrigger, of_delivery: StoredDelivery | None = None) -> bool:
@@ -139,30 +139,30 @@ class TriggerRecords:
         Returns false, and records nothing, if the trigger, the delivery or its body is recorded already. Deliveries
         are forgotten after 30 days.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return _add(connection, new, of_delivery)
 
     def with_id(self, identity: str) -> StoredTrigger | None:
         """Return the trigger with that id."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(select(trigger).where(trigger.c.id == identity)).first()
         return None if row is None else _trigger(row)
 
     def in_state(self, state: TriggerState) -> list[StoredTrigger]:
         """Return the triggers in a state, in the order of recording."""
         statement = select(trigger).where(trigger.c.state == state).order_by(trigger.c.number)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_trigger(row) for row in connection.execute(statement)]
 
     def begin(self, identity: str) -> int:
         """Count that work on a trigger begins, and return how often it has begun without an end."""
         counted = update(trigger).where(trigger.c.id == identity).values(tries=trigger.c.tries + 1)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return int(connection.execute(counted.returning(trigger.c.tries)).scalar_one())
 
     def put_back(self, identity: str) -> None:
         """Record that work on a trigger has stopped in order, and begins again later."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(update(trigger).where(trigger.c.id == identity).values(tries=0))
 
     def end(self, identity: str, state: TriggerState, reason: str = "", asked: Sequence[Request] = ()) -> bool:
@@ -173,7 +173,7 @@ class TriggerRecords:
         ids = json.dumps([request.id for request in asked])
         values = {"state": state, "reason": _storable(reason), "requests": ids, "tries": 0}
         is_meant = (trigger.c.id == identity, trigger.c.state == "waiting")
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if connection.execute(update(trigger).where(*is_meant).values(**values)).rowcount == 0:
                 return False
             for request in asked:
@@ -189,7 +189,7 @@ class TriggerRecords:
             statement = statement.where(trigger.c.kind.in_(list(kinds)))
         if states:
             statement = statement.where(trigger.c.state.in_(list(states)))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_trigger(row) for row in connection.execute(statement.limit(limit))]
 
     def listed(
@@ -223,39 +223,39 @@ class TriggerRecords:
             statement = statement.where(trigger.c.subject.endswith(f"#{pull_request}"), ~is_branch)
         if identity is not None:
             statement = statement.where(trigger.c.id == identity)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_trigger(row) for row in connection.execute(statement)]
 
     def counts(self) -> dict[TriggerState, int]:
         """Return how many triggers there are, by their state."""
         statement = select(trigger.c.state, func.count().label("triggers")).group_by(trigger.c.state)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {row.state: row.triggers for row in connection.execute(statement)}
 
     def repositories(self, limit: int) -> list[str]:
         """Return the repositories of triggers, by name."""
         statement = select(trigger.c.repository).distinct().order_by(trigger.c.repository).limit(limit)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement).scalars())
 
     def subjects(self, kind: str, since: float) -> list[str]:
         """Return the subjects of the triggers of a kind that were recorded since a time."""
         statement = select(trigger.c.subject).where(trigger.c.kind == kind, trigger.c.created >= since).distinct()
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return sorted(connection.execute(statement).scalars())
 
     def count_of_actor(self, actor: str, kinds: Sequence[str], since: float) -> int:
         """Return how many triggers of these kinds a person has caused since a time; refused ones count too."""
         statement = select(func.count()).select_from(trigger)
         by_actor = (trigger.c.actor == actor, trigger.c.created >= since, trigger.c.kind.in_(list(kinds)))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return int(connection.execute(statement.where(*by_actor)).scalar_one())
 
     def backlog(self) -> TriggerBacklog:
         """Return how many triggers wait, and which has failed last."""
         waiting = select(func.count(), func.min(trigger.c.created)).where(trigger.c.state == "waiting")
         failed = select(trigger.c.id, trigger.c.created).where(trigger.c.state == "failed")
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             number, oldest = connection.execute(waiting).one()
             last = connection.execute(failed.order_by(trigger.c.number.desc()).limit(1)).first()
         identity, created = (None, None) if last is None else last
@@ -278,7 +278,7 @@ class TriggerRecords:
         """Return what was accepted of a subject at a head, in the order of time."""
         is_meant = (acknowledgement.c.subject == subject, acknowledgement.c.head == head)
         statement = select(acknowledgement).where(*is_meant).order_by(acknowledgement.c.created)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             rows = [row._mapping for row in connection.execute(statement)]
         return [StoredAcknowledgement(**{**row, "case": row["case"] or None}) for row in rows]
 
@@ -287,29 +287,29 @@ class TriggerRecords:
     def add_token(self, new: ApiToken) -> bool:
         """Record a token; returns false, and records nothing, if there is one of that name."""
         values = asdict(new) | {"scopes": json.dumps(list(new.scopes))}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             statement = insert_new(connection, api_token).values(**values).returning(api_token.c.name)
             return connection.execute(statement).first() is not None
 
     def token(self, digest: str) -> ApiToken | None:
         """Return the token with that digest."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(select(api_token).where(api_token.c.digest == digest)).first()
         return None if row is None else _token(row)
 
     def tokens(self) -> list[ApiToken]:
         """Return all tokens, by name."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_token(row) for row in connection.execute(select(api_token).order_by(api_token.c.name))]
 
     def used_token(self, name: str, when: float) -> None:
         """Record that a token was used."""
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             connection.execute(update(api_token).where(api_token.c.name == name).values(last_used=when))
 
     def remove_token(self, name: str) -> bool:
         """Remove a token; returns whether there was one of that name."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return connection.execute(delete(api_token).where(api_token.c.name == name)).rowcount > 0
 
     # Watched remotes.
@@ -317,12 +317,12 @@ class TriggerRecords:
     def watched(self, remote: str) -> dict[str, str]:
         """Return the commits that the refs of a remote had when it was last asked."""
         statement = select(watched_ref.c.ref, watched_ref.c.commit).where(watched_ref.c.remote == remote)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {row.ref: row.commit for row in connection.execute(statement)}
 
     def saw(self, remote: str, commits: Mapping[str, str], triggers: Sequence[StoredTrigger] = ()) -> None:
         """Record the commits of refs of a remote, and in the same transaction the triggers that follow from them."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for new in triggers:
                 _add(connection, new, None)
             statement = insert_of(connection, watched_ref)
@@ -338,7 +338,7 @@ class TriggerRecords:
 
     def lost_refs(self, remote: str, refs: Sequence[str]) -> None:
         """Forget refs that a remote does not have any more."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for ref in refs:
                 is_meant = (watched_ref.c.remote == remote, watched_ref.c.ref == ref)
                 connection.execute(delete(watched_ref).where(*is_meant))
@@ -348,20 +348,20 @@ class TriggerRecords:
     def post(self, subject: str, kind: PostKind, key: str = "") -> Post | None:
         """Return what was written of that kind about a subject."""
         is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(select(post).where(*is_meant)).first()
         return None if row is None else Post(**row._mapping)
 
     def subjects_of_post(self, kind: PostKind, key: str) -> list[str]:
         """Return the subjects about which something of that kind and key was written."""
         statement = select(post.c.subject).where(post.c.kind == kind, post.c.key == key).order_by(post.c.subject)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement).scalars())
 
     def posts(self, subject: str) -> list[Post]:
         """Return all that was written about a subject."""
         statement = select(post).where(post.c.subject == subject).order_by(post.c.kind, post.c.key)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [Post(**row._mapping) for row in connection.execute(statement)]
 
     def set_post(self, new: Post) -> None:
@@ -377,7 +377,7 @@ class TriggerRecords:
         """
         values = asdict(new)
         key = {name: values.pop(name) for name in ("subject", "kind", "key")}
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             statement = insert_of(connection, post).values(**key, **values)
             digest = case((post.c.digest == read_digest, new.digest), else_=post.c.digest)
             statement = statement.on_conflict_do_update(
@@ -391,11 +391,11 @@ class TriggerRecords:
         is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
         # Each time another digest, by which a writing that goes on notices that it was asked for again.
         asked = f"again {secrets.token_hex(8)}"
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(update(post).where(*is_meant).values(digest=asked))
 
     def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any], *, is_change: bool = True) -> None:
-        with self._database.writing(is_change=is_change) as connection:
+        with self._database.write_transaction(is_change=is_change) as connection:
             statement = insert_of(connection, table).values(**key, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=dict(values)))
 

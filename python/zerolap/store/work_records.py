@@ -65,7 +65,7 @@ class WorkRecords:
             .order_by(document.c.number.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return connection.execute(statement).scalar()
 
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
@@ -83,7 +83,7 @@ class WorkRecords:
         Graphs with the calls of a count build go first, as in `graphs_of_result`.
         Raises `UnreadableRecord`.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             meant = connection.execute(select(document).where(document.c.id == result)).one()
             like = _measured(meant)[side]
             rows = connection.execute(_results_of_build(like.build)).all()
@@ -122,7 +122,7 @@ class WorkRecords:
             .where(trial.c.valid, trial.c.graph.is_not(None), job.c.engine == "counted", *conditions)
             .order_by(trial.c.call_counts.is_not(None), trial.c.id)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
         return [newest[case] for case in sorted(newest)]
 
@@ -144,14 +144,14 @@ class WorkRecords:
             .group_by(newest.c.id, newest.c.number)
             .order_by(newest.c.number.desc())
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(statement)}
 
     def comparisons_of_build(self, build: str) -> list[str]:
         """Return the ids of the comparisons of a build with another one, the newest first, of the last 100."""
         is_meant = (document.c.kind == "compare", document.c.base_build != document.c.head_build)
         statement = _results_of_build(build).with_only_columns(document.c.id).where(*is_meant)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return list(connection.execute(statement.limit(COMPARISONS_OF_BUILD)).scalars())
 
     def cases(self, jobs: Collection[str]) -> dict[str, Case]:
@@ -162,7 +162,7 @@ class WorkRecords:
         """Return jobs of trials by their ids; raises `UnreadableRecord`."""
         jobs: dict[str, TrialsJob] = {}
         for part in _parts(sorted(identities)):
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 rows = connection.execute(select(job.c.id, job.c.document).where(job.c.id.in_(part))).all()
             for row in rows:
                 of_row = read_stored_job(row.document, row.id)
@@ -187,7 +187,7 @@ class WorkRecords:
             statement = statement.where(kept_work.c.graph.in_(part), kept_work.c.found_by == revision)
             if needs_build:
                 statement = statement.where(kept_work.c.has_build)
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 rows = connection.execute(statement).all()
             for row in rows:
                 # What cannot be read is looked for anew.
@@ -210,7 +210,7 @@ class WorkRecords:
         self, works: Mapping[str, CountedWork] | Mapping[str, GroupWork], revision: str, *, has_build: bool
     ) -> None:
         # No result changes: those who wait for one need not look again.
-        with self._database.writing(is_change=False) as connection:
+        with self._database.write_transaction(is_change=False) as connection:
             for graph, work in works.items():
                 values = {"found_by": revision, "has_build": has_build, "document": work.model_dump_json()}
                 statement = insert_of(connection, kept_work).values(graph=graph, **values)
