@@ -98,7 +98,6 @@ def comment(
 
 
 def _state(identities: list[str], address: "PullRequestAddress", store: str | None) -> "PullRequestState":
-    """Return the state of a pull request from stored comparisons."""
     from zerolap.cli.stored_comparisons import state_of_comparisons
     from zerolap.documents import read_comparison
     from zerolap.store import Store
@@ -111,7 +110,7 @@ def _state(identities: list[str], address: "PullRequestAddress", store: str | No
 def _body(state: "PullRequestState", marker: str) -> str:
     """Return the comment with its marker, as it is written; raises `UsageError` for an invalid marker."""
     from zerolap.github import hidden_marker
-    from zerolap.report.pull_request import MOST_BYTES, body_markdown
+    from zerolap.report.pull_request import MOST_COMMENT_BYTES, body_markdown
 
     try:
         hidden = hidden_marker(marker)
@@ -119,7 +118,7 @@ def _body(state: "PullRequestState", marker: str) -> str:
         raise UsageError(
             f"`--marker {marker}` is not valid", hint="write letters, digits and single - between"
         ) from wrong
-    return f"{hidden}\n{body_markdown(state, MOST_BYTES - len(hidden) - 1)}"
+    return f"{hidden}\n{body_markdown(state, MOST_COMMENT_BYTES - len(hidden) - 1)}"
 
 
 def _token(file: Path | None, login: str | None) -> "GivenToken":

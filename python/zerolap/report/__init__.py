@@ -18,4 +18,3 @@ from zerolap.report.html import (
 from zerolap.report.junit import comparison_junit as comparison_junit, run_junit as run_junit
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
 from zerolap.report.terminal import show_sheet as show_sheet
-from zerolap.sheets import plain as plain

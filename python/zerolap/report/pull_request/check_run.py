@@ -6,8 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 from zerolap.fail_on import FailOn
 from zerolap.records import CHANGED, CaseResult
+from zerolap.report.document import body_markdown
 from zerolap.report.markdown import code
-from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.sheets import (
     Acknowledgement,
     Cancelled,
@@ -83,7 +83,7 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
         status="completed" if conclusion is not None else "queued" if is_queued else "in_progress",
         conclusion=conclusion,
         title=plain(_title(state, conclusion), TITLE_CHARACTERS),
-        summary=body_markdown(state, MOST_BYTES),
+        summary=body_markdown(state),
         annotations=() if conclusion is None else annotations_of(state),
     )
 
@@ -183,7 +183,6 @@ def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
 
 
 def _undecided_cases(state: PullRequestState) -> set[str]:
-    """Return the names of the cases that are not decided on some platform."""
     comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
     return {case.case for comparison in comparisons for case in comparison.cases if comparison.is_undecided(case)}
 
@@ -205,7 +204,6 @@ def _is_all_well(state: PullRequestState) -> bool:
 
 
 def _is_acknowledged(case: CaseResult, acknowledgements: Sequence[Acknowledgement]) -> bool:
-    """Whether a person accepts that a case got worse."""
     is_worse = case.is_regression or case.fails_on_head_only
     return is_worse and any(accepted.covers(case.case) for accepted in acknowledgements)
 
