@@ -97,7 +97,6 @@ class GroupSearch:
             listen(done, len(groups))
 
     def _read(self, measured: MeasuredGroup) -> list[SizedCase]:
-        """Return the cases of a group whose call graphs can be read."""
         evidence = {case: self.search.evidence_of(graph) for case, graph in measured.graphs.items()}
         sizes = measured.group.sizes
         return [SizedCase(case, sizes[case], known) for case, known in evidence.items() if known is not None]
