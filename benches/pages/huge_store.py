@@ -98,7 +98,7 @@ class HugeStore:
             return self._counts(connection)
 
     def _writing(self) -> Any:
-        return self.store._database.writing()
+        return self.store._database.write_transaction()
 
     def _templates(self, server: MadeUpServer) -> Iterator[MadeUpReport]:
         """Record the comparisons that are copied: of two cases each."""
@@ -172,7 +172,7 @@ class HugeStore:
         jobs, trials = [], []
         for place, copy in enumerate(copies):
             report = by_id[copy.template]
-            case = report.selected[0]
+            case = report.request.cases[0]
             job = _sampled_job(report, case)
             identity = f"j-{copy.n}-sampled"
             jobs.append(

@@ -175,7 +175,8 @@ class MadeUpServer:
         node = 0
         for position in range(COMMITS):
             draw = self.draw("commit", position)
-            is_planned = position in SUBJECTS_OF_CHANGES or position in RELEASES or self._is_of_drift(position)
+            is_of_drift = DRIFT_FIRST <= position <= DRIFT_LAST and (position - DRIFT_FIRST) % DRIFT_EVERY == 0
+            is_planned = position in SUBJECTS_OF_CHANGES or position in RELEASES or is_of_drift
             changes_code = is_planned or draw.random() < 0.5
             node += changes_code and position > 0
             subject = SUBJECTS_OF_CHANGES.get(position) or draw.choice(
@@ -194,9 +195,6 @@ class MadeUpServer:
                 )
             )
         return tuple(commits)
-
-    def _is_of_drift(self, position: int) -> bool:
-        return DRIFT_FIRST <= position <= DRIFT_LAST and (position - DRIFT_FIRST) % DRIFT_EVERY == 0
 
     def instructions(self, case: str, position: int) -> float:
         """Return what a request of a case takes at a commit, in instructions."""

@@ -44,7 +44,11 @@ class MadeUpStore:
     def fill(self) -> None:
         """Write it all."""
         self.store.notice = NOT_MEASURED
-        self._record_platforms()
+        for machine in MACHINES:
+            for since in self.server.states(machine):
+                platform = self.server.platform(machine, since)
+                self.store.record_platform(platform)
+                self.store.dated.platform_state(platform.fingerprint, platform.facts_digest, instant(since))
         trials = MadeUpTrials(self.store)
         fleet = MadeUpFleet(self.server, self.store, trials)
         fleet.record_agents()
@@ -144,13 +148,6 @@ class MadeUpStore:
             topic=f"{GITHUB_REPOSITORY}#{PULL_REQUEST}",
             trigger=self.server.identity("t", "pull request", PULL_REQUEST),
         )
-
-    def _record_platforms(self) -> None:
-        for machine in MACHINES:
-            for since in self.server.states(machine):
-                platform = self.server.platform(machine, since)
-                self.store.record_platform(platform)
-                self.store.dated.platform_state(platform.fingerprint, platform.facts_digest, instant(since))
 
     def _record_open(self, fleet: MadeUpFleet) -> None:
         fleet.record_ended(self._asked(153, ARM, (), "older", 1825), "superseded", "superseded by a newer commit")
