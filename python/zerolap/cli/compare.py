@@ -1,10 +1,12 @@
 """`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 from zerolap.errors import UsageError
@@ -33,14 +35,18 @@ Examples:
 """
 
 
-def _of_side(help_text: str, metavar: str) -> Any:
-    return typer.Option(help=help_text, metavar=metavar, rich_help_panel="What")
+@dataclass(frozen=True)
+class SideOptions:
+    """What the servers differ in."""
+
+    PANEL: ClassVar = "What"
+
+    base_config: list[str] | None = option("Server setting for the base only.", "KEY=VALUE")
+    head_config: list[str] | None = option("Server setting for the head only.", "KEY=VALUE")
+    base_variant: str | None = option("Variant words for the base, added to --variant.", "WORDS")
+    head_variant: str | None = option("Variant words for the head, added to --variant.", "WORDS")
 
 
-BaseConfig = Annotated[list[str] | None, _of_side("Server setting for the base only.", "KEY=VALUE")]
-HeadConfig = Annotated[list[str] | None, _of_side("Server setting for the head only.", "KEY=VALUE")]
-BaseVariant = Annotated[str | None, _of_side("Variant words for the base, added to --variant.", "WORDS")]
-HeadVariant = Annotated[str | None, _of_side("Variant words for the head, added to --variant.", "WORDS")]
 EachCommit = Annotated[
     bool,
     typer.Option(
@@ -68,10 +74,7 @@ def compare(
     *,
     cases: options.CaseOptions,
     servers: options.ServerOptions,
-    base_config: BaseConfig = None,
-    head_config: HeadConfig = None,
-    base_variant: BaseVariant = None,
-    head_variant: HeadVariant = None,
+    sides: SideOptions,
     measuring: options.MeasuringOptions,
     stacks: Stacks = "changed",
     each_commit: EachCommit = False,
@@ -92,9 +95,8 @@ def compare(
     if each_commit:
         from zerolap.cli.each_commit import show_shares
 
-        of_a_side = base_config or head_config or base_variant or head_variant
         is_otherwise_measured = measuring.quick or measuring.count_build or submission.platform is not None
-        if is_otherwise_measured or of_a_side or not {"json", "markdown"}.issuperset(reports.targets):
+        if is_otherwise_measured or sides != SideOptions() or not {"json", "markdown"}.issuperset(reports.targets):
             raise UsageError(
                 "`--each-commit` counts the commits of one range here, all built and started alike",
                 hint="leave --quick, --count-build, --platform, the options of one side, and reports but --json and"
@@ -105,8 +107,8 @@ def compare(
     if head is None:
         raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
     request = comparison_request(
-        base=servers.requested(base, base_config, base_variant),
-        head=servers.requested(head, head_config, head_variant),
+        base=servers.requested(base, sides.base_config, sides.base_variant),
+        head=servers.requested(head, sides.head_config, sides.head_variant),
         cases=cases.selected(),
         options=Options(
             engines=measuring.engines(judging=True),

@@ -74,7 +74,6 @@ def doctor(
 
 
 def _of_store(location: str | None) -> list["Diagnosis"]:
-    """Return the size of the store, where there is one."""
     from dataclasses import asdict
 
     from zerolap.api import usage

@@ -101,7 +101,6 @@ def drain(
 
 
 def _document(store: "Store") -> dict[str, object]:
-    """Return the state of a fleet as a document."""
     attempts = store.fleet.open_attempts()
     return {
         "schema": FLEET_SCHEMA,
@@ -172,7 +171,6 @@ def _show(store: "Store") -> None:
 
 
 def _conductor_state(store: "Store") -> str:
-    """Return whether a conductor works on the store."""
     return "working" if store.has_conductor() else "none: zerolap serve starts one"
 
 
@@ -204,7 +202,6 @@ def _described(attempt: "Attempt") -> str:
 
 
 def _age(seconds: float) -> str:
-    """Return a duration in one unit."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

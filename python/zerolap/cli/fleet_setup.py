@@ -230,7 +230,6 @@ def _show_reload(is_told: bool) -> None:
 
 
 def _conductor(directory: Path, artifacts: str, store: str, triggers: Path | None) -> dict[str, str]:
-    """Return how zerolap serve is started: at the port by which agents reach it, with absolute paths."""
     parts = urlsplit(artifacts)
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -9,7 +9,7 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
-from zerolap.cli.option_groups import Only, Without, option
+from zerolap.cli.option_groups import Only, Without, flag, option
 from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,6 +78,22 @@ class ImportOptions:
     better: list[str] | None = option(
         "Which values of a metric are better, where its name does not say.", "METRIC=less|more"
     )
+
+
+@dataclass(frozen=True)
+class ChosenOptions:
+    """Which series of an import are shown."""
+
+    cases: list[str] | None = option("Only cases of this name or glob.", "NAME", name="--case")
+    metrics: list[str] | None = option("Only metrics of this name or glob.", "NAME", name="--metric")
+    remove: bool = flag("Remove the series of this import.")
+
+    def has(self, series: "ImportedSeries") -> bool:
+        """Return whether a series has one of the cases and metrics."""
+        return all(
+            not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+            for name, patterns in ((series.case, self.cases), (series.metric, self.metrics))
+        )
 
 
 @dataclass(frozen=True)
@@ -164,14 +180,8 @@ def imported(
     source: Annotated[
         str | None, typer.Argument(metavar="SOURCE", help="Name of an import, or a glob.", show_default=False)
     ] = None,
-    cases: Annotated[
-        list[str] | None, typer.Option("--case", help="Only cases of this name or glob.", metavar="NAME")
-    ] = None,
-    metrics: Annotated[
-        list[str] | None, typer.Option("--metric", help="Only metrics of this name or glob.", metavar="NAME")
-    ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the series of this import.")] = False,
     *,
+    chosen: ChosenOptions,
     reports: Annotated[options.Reports, Without("html", "junit", "sarif")],
     store: options.StoreLocation = None,
 ) -> None:
@@ -181,7 +191,7 @@ def imported(
     from zerolap.exchange import imported_history
     from zerolap.store import Store
 
-    if source is None and (remove or cases or metrics or not {"json"}.issuperset(reports.targets)):
+    if source is None and (chosen != ChosenOptions() or not {"json"}.issuperset(reports.targets)):
         raise UsageError(
             "the series to show or remove have no source", hint="zerolap history imported lists the sources"
         )
@@ -189,12 +199,12 @@ def imported(
         if source is None:
             _list_sources(results, reports)
             return
-        if remove:
+        if chosen.remove:
             if not (count := results.imported.remove(source)):
                 raise _no_source(source, results)
             writer.show(f"removed {count:,} series of `{source}`")
             return
-        series = [each for each in chosen_imports(results, source) if _is_chosen(each, cases, metrics)]
+        series = [each for each in chosen_imports(results, source) if chosen.has(each)]
     if not series:
         raise UsageError(f"no series of `{source}` has that case and metric", hint="leave --case or --metric out")
     document = imported_history(series, source, command_line(context))
@@ -275,13 +285,6 @@ def _stated_better(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"`--better {pair}` is not valid", hint="write --better rps=more")
         stated[metric] = better
     return stated
-
-
-def _is_chosen(series: "ImportedSeries", cases: list[str] | None, metrics: list[str] | None) -> bool:
-    return all(
-        not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-        for name, patterns in ((series.case, cases), (series.metric, metrics))
-    )
 
 
 def _list_sources(results: "Store", reports: options.Reports) -> None:

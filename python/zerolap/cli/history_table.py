@@ -1,11 +1,12 @@
 """`zerolap history table`: what each command has gained and lost since each release."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from zerolap.cli import options
-from zerolap.cli.option_groups import Only
+from zerolap.cli.option_groups import Only, flag, option
 from zerolap.errors import UsageError
 
 TABLE_HELP = """Show what each command has gained and lost since each release.
@@ -26,7 +27,21 @@ Examples:
     zerolap history table 'hash-*' --repo ~/redis --range tags:6.0.0..HEAD --metric cpu_ns_per_op --markdown table.md
 """
 
-INSTRUCTIONS = "instructions_per_op"
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What a table is of."""
+
+    PANEL: ClassVar = "What"
+
+    metric: str = option("Metric of the table, such as cpu_ns_per_op.", "METRIC", default="instructions_per_op")
+    since: str | None = option("Release that the headline begins at; by default the first.", "RELEASE")
+    weights: str = option(
+        "Weights of the cases: equal, command, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
+        "WEIGHTS",
+        default="equal",
+    )
+    split_builds: bool = flag("Measure what of a change is due to other flags.")
 
 
 def table(
@@ -34,30 +49,8 @@ def table(
     *,
     cases: options.CaseOptions,
     commits: options.RangeOptions,
-    metric: Annotated[
-        str, typer.Option(help="Metric of the table, such as cpu_ns_per_op.", metavar="METRIC", rich_help_panel="What")
-    ] = INSTRUCTIONS,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            help="Release that the headline begins at; by default the first.",
-            metavar="RELEASE",
-            rich_help_panel="What",
-        ),
-    ] = None,
-    weights: Annotated[
-        str,
-        typer.Option(
-            help="Weights of the cases: equal, command, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
-            metavar="WEIGHTS",
-            rich_help_panel="What",
-        ),
-    ] = "equal",
+    asked_for: TableOptions,
     login: options.LoginOptions,
-    split_builds: Annotated[
-        bool,
-        typer.Option("--split-builds", help="Measure what of a change is due to other flags.", rich_help_panel="How"),
-    ] = False,
     measuring: Annotated[options.MeasuringOptions, Only("budget", "trial_limit")],
     reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
     place: options.LabOptions,
@@ -79,11 +72,13 @@ def table(
     from zerolap.sheets import version_table_sheet
     from zerolap.store import Store
 
+    metric, split_builds = asked_for.metric, asked_for.split_builds
     if metric not in (*WORK, *TIME):
         raise UsageError(f"a history does not follow `{metric}`", hint=f"write one of {', '.join([*WORK, *TIME])}")
     measuring.check()
     selected = cases.selected()
-    question = TableQuestion(metric, case_weights(weights, selected, login.login), since, command_line(context))
+    weights = case_weights(asked_for.weights, selected, login.login)
+    question = TableQuestion(metric, weights, asked_for.since, command_line(context))
     asked = commits.asked(selected)
     is_quiet = reports.quiet or not split_builds
     with Store.open_known(place.store) as results, place.lab(results, measuring, quiet=is_quiet) as lab:

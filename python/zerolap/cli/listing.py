@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from rich.text import Text
 
@@ -45,7 +46,7 @@ def latest_result(store: Store) -> str:
 def newest_results(store: Store) -> list[NewestResult]:
     """Return the newest results of all kinds, the newest first, those too that were not begun to be measured."""
     undocumented: Iterable[NewestResult] = map(_of_request, store.undocumented(LISTED))
-    return list(heapq.merge(_measured(store), undocumented, key=_created, reverse=True))[:LISTED]
+    return list(heapq.merge(_measured(store), undocumented, key=attrgetter("created"), reverse=True))[:LISTED]
 
 
 def show_newest(store: Store) -> None:
@@ -67,11 +68,7 @@ def show_newest(store: Store) -> None:
 def _measured(store: Store) -> list[NewestResult]:
     rows: Iterable[NewestResult] = map(_of_row, store.comparisons(LISTED))
     sweeps: Iterable[NewestResult] = map(_of_sweep, store.sweeps.newest(LISTED))
-    return list(heapq.merge(rows, sweeps, key=_created, reverse=True))[:LISTED]
-
-
-def _created(result: NewestResult) -> str:
-    return result.created
+    return list(heapq.merge(rows, sweeps, key=attrgetter("created"), reverse=True))[:LISTED]
 
 
 def _of_request(request: RequestInShort) -> NewestResult:

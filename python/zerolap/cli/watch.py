@@ -141,8 +141,9 @@ class _Results:
         from zerolap.records import TrialFailed
         from zerolap.sheets import gate_sentence
 
-        measured = [comparison for push in self._pushes for comparison in push if _has_result(comparison)]
-        if self._pushes and not measured:
+        cases = [case for push in self._pushes for comparison in push for case in comparison.cases]
+        has_result = any(case.verdicts or case.work is not None or case.time is not None for case in cases)
+        if self._pushes and not has_result:
             writer.note("error: nothing was measured of what is new")
             return TrialFailed.exit_code
         reasons = [gate_sentence(comparison, fail_on) for push in self._pushes for comparison in push]
@@ -151,7 +152,3 @@ class _Results:
         for reason in dict.fromkeys(filter(None, reasons)):
             writer.note(reason)
         return FAIL_ON_APPLIES if any(reasons) else DONE
-
-
-def _has_result(comparison: "Comparison") -> bool:
-    return any(case.verdicts or case.work is not None or case.time is not None for case in comparison.cases)
