@@ -186,7 +186,6 @@ def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:
 
 
 def _described(attempt: "Attempt") -> str:
-
     try:
         job = attempt.job
     except UnreadableRecord as fault:

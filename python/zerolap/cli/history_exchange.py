@@ -277,7 +277,6 @@ def beside_imported(document: "History", source: str | None, results: "Store") -
 
 
 def _stated_better(pairs: list[str] | None) -> dict[str, str]:
-
     stated = {}
     for pair in pairs or []:
         metric, _, better = pair.rpartition("=")
@@ -303,7 +302,6 @@ def _list_sources(results: "Store", reports: options.Reports) -> None:
 
 
 def _no_source(source: str, results: "Store") -> Exception:
-
     names = [each.name for each in results.imported.sources()]
     hint = f"imported: {', '.join(names[:10])}" if names else "zerolap history import FILE"
     return UsageError(f"nothing is imported as `{source}`", hint=hint)

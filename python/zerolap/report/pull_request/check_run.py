@@ -175,16 +175,12 @@ def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
         return f"{counted(failing, 'case fails', 'cases fail')} on the head only; {headline}" if failing else headline
     if conclusion != "neutral" or not all(isinstance(one.state, Done | Unaffected) for one in state.platforms):
         return headline
-    undecided = len(_undecided_cases(state))
+    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
+    undecided = len({case.case for each in comparisons for case in each.cases if each.is_undecided(case)})
     if not undecided or not all(case.first.is_unchanged or case.first.word == "unsure" for case in cases):
         return headline
     same = len(cases) - undecided
     return f"{same:,} same, {undecided:,} undecided" if same else f"{undecided:,} undecided"
-
-
-def _undecided_cases(state: PullRequestState) -> set[str]:
-    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
-    return {case.case for comparison in comparisons for case in comparison.cases if comparison.is_undecided(case)}
 
 
 def _is_all_well(state: PullRequestState) -> bool:
