@@ -35,13 +35,13 @@ class Sense:
 SENSES = {
     # What happened in a lab. `host` and `engines` also have events of the kernel, and `triggers` those of GitHub.
     "event": Sense(
-        "api engines events fleet host lab records report store triggers",
+        "api cli engines events fleet host lab records report store triggers",
         r"_?(commit|platform)_events?(_of)?|CommitEvent|next_event",
     ),
     # Where a job is executed. Places of strings are a term of their own; `in place of` is no term.
     "place": Sense("engines fleet lab", r".*(string|by|of|no|with|in)_places?(_.*)?|place_missing_share"),
-    # What a document says in words. Clock readings are a term of their own; `store` has transactions for reading.
-    "reading": Sense("records report sheets store", r"_?((clock|random)_)?readings|ClockReadings"),
+    # What a document says in words. Clock readings are a term of their own.
+    "reading": Sense("records report sheets", r"_?((clock|random)_)?readings|ClockReadings"),
     # What a comparison concludes about work or time. `answers` is a field of the load generator.
     "answer": Sense("documents judge records report sheets", r"answers"),
     # Painted.

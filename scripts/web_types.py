@@ -37,7 +37,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     Sheet,
     Metric,
     SignedIn,
-    *(query.answer for query in QUERIES),
+    *(query.result for query in QUERIES),
 )
 PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 AS_TEXT = frozenset({"seed"})

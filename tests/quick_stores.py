@@ -33,12 +33,12 @@ def make_stores_quick() -> None:
         cursor.execute("PRAGMA synchronous = OFF")
         cursor.close()
 
-    def opened(path: Path, busy_seconds: float) -> sqlite.SqliteDatabase:
+    def opened(path: Path, busy_seconds: float, *, is_temporary: bool = False) -> sqlite.SqliteDatabase:
         # What cannot be put there is refused as it is elsewhere.
         with suppress(OSError):
             if not path.exists():
                 _put_new(path, empty_store)
-        return created(path, busy_seconds)
+        return created(path, busy_seconds, is_temporary=is_temporary)
 
     def not_flushed(_: int) -> None:
         pass

@@ -6,7 +6,7 @@ import pytest
 
 from benches.explain.calibrating import PARAGRAPH, TABLE, paragraph, table
 from zerolap.explain import BUILT_IN_DETECTORS, BUILT_IN_GROUP_DETECTORS, Detector, GroupDetector, calibration_of
-from zerolap.opportunities.known_edits import known_edits
+from zerolap.opportunities.version_opportunities import known_edits
 from zerolap.records import Calibration, KnownEdit
 from zerolap.sheets import calibration_text
 

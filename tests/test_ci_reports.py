@@ -13,7 +13,8 @@ from stored_comparison import ID, recorded_comparison
 from stored_run import RUN
 from test_report import CULPRIT, INVALID, a_case, a_comparison, a_verdict
 
-from zerolap.records import FailOn, RunReport
+from zerolap.fail_on import FailOn
+from zerolap.records import RunReport
 from zerolap.report.junit import comparison_junit, run_junit
 from zerolap.report.pull_request.sarif import comparison_sarif
 from zerolap.sheets import ChangedLines

@@ -26,11 +26,11 @@ from test_report import (
 )
 
 from zerolap.build.source_changes import parse_diff
+from zerolap.fail_on import FailOn
 from zerolap.github import hidden_marker
-from zerolap.records import Comparison, FailOn, FalseAlarms
-from zerolap.report.document import comparison_markdown
+from zerolap.records import Comparison, FalseAlarms
+from zerolap.report.document import MOST_COMMENT_BYTES, body_markdown, comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
-from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
@@ -74,7 +74,7 @@ MARKER = hidden_marker("pull-request")
 
 def comment_markdown(state: PullRequestState) -> str:
     """Return a comment as it is posted."""
-    return f"{MARKER}\n{body_markdown(state, MOST_BYTES - len(MARKER) - 1)}"
+    return f"{MARKER}\n{body_markdown(state, MOST_COMMENT_BYTES - len(MARKER) - 1)}"
 
 
 def a_platform(
@@ -712,7 +712,7 @@ def test_a_comment_of_500_cases_is_below_6_kib_and_whole(changed: int, name: str
     comparison = large_comparison(LONG_NAMES[name], changed)
     for platforms in (1, 2, 6):
         text = comment_markdown(large_state(LONG_NAMES[name], comparison, platforms))
-        assert len(text.encode()) < MOST_BYTES
+        assert len(text.encode()) < MOST_COMMENT_BYTES
         page = read_by_markdown_it(text)
         assert set(page.tags) <= OURS
         assert page.tags.count("details") == text.count("</details>") <= 1
@@ -729,7 +729,7 @@ def test_a_comment_without_room_for_anything_else_has_its_headline() -> None:
     name = "\N{GRINNING FACE}" * 200 + "{}"
     state = large_state(name, large_comparison(name, 2), 40)
     text = comment_markdown(replace(state, commits=replace(COMMITS, site="https://github.example/" + "x" * 1000)))
-    assert len(text.encode()) < MOST_BYTES
+    assert len(text.encode()) < MOST_COMMENT_BYTES
     assert "and 1 further case regresses" in text
 
 

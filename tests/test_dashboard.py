@@ -75,7 +75,7 @@ def test_tables_read_fields_that_the_pages_queries_answer_with(store: Store) -> 
                 head = request("GET", f"{url}/api/v1/pages/{path}").text.splitlines()[0]
             assert set(selectors) <= set(head.split(","))
             continue
-        schema = query.answer.model_json_schema()
+        schema = query.result.model_json_schema()
         rows = schema["properties"][target["root_selector"]]["items"]["$ref"].rpartition("/")[2]
         for selector in selectors:
             assert selector.partition(".")[0] in schema["$defs"][rows]["properties"], selector

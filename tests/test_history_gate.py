@@ -8,8 +8,9 @@ from command_line import Zerolap
 from published_history import CPU_TIME, INSTRUCTIONS, Drift, MadeUp, Step, commit_id
 from toy_server import CASES, ToySource
 
+from zerolap.fail_on import FailOn
 from zerolap.history import history_gate_sentence
-from zerolap.records import FailOn, History
+from zerolap.records import History
 
 GATES: Sequence[FailOn] = ("work", "time", "regression", "unsure")
 CASE = "get-100B"

@@ -7,7 +7,7 @@ from hostile_texts import HOSTILE_TEXTS, HostileText
 from markdown_page import READERS, Page
 
 from zerolap.report.markdown import code, link, link_target, prose, sentence_with_names, table
-from zerolap.report.pull_request.slack_markup import slack, slack_code
+from zerolap.report.pull_request.notices import slack, slack_code
 from zerolap.sheets import one_line, plain, shortened
 from zerolap.sheets.measured_change import path_part
 

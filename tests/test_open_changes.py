@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from zerolap.cases import core_suite
+from zerolap.fail_on import FailOn
 from zerolap.history import history_gate_sentence, open_changes
 from zerolap.history.commit_times import CaseTimes
 from zerolap.history.commit_work import CaseWork, WorkPoints
@@ -12,7 +13,6 @@ from zerolap.history.nodes import Nodes
 from zerolap.history.time_changes import TimeChange, _shows, time_changes
 from zerolap.judge import Contrast, WorkStep, drifts_of
 from zerolap.records import (
-    FailOn,
     History,
     HistoryChange,
     HistoryCommit,

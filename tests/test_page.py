@@ -12,7 +12,7 @@ from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
-from zerolap.documents import read_run_pictures
+from zerolap.documents import read_pictures
 from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
 from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html
@@ -34,7 +34,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = directory / "run.html"
     with Store.open(str(directory / "store")) as store:
         report = stored_run(store)
-        path.write_text(run_html(report, read_run_pictures(report, store)))
+        path.write_text(run_html(report, read_pictures(report, store)))
     return path
 
 

@@ -163,7 +163,7 @@ class TestSeries:
         assert len(line["commits"]) == 37
         assert line["changes"] == line["lows"] == line["highs"]
         assert line["least"] == line["most"] == line["counts"] == []
-        at = [chart["commits"][index]["place"] for index in line["commits"]]
+        at = [chart["commits"][index]["index"] for index in line["commits"]]
         assert line["changes"][at.index(20)] - line["changes"][at.index(19)] == pytest.approx(0.042, abs=0.001)
         assert [commit["name"] for commit in chart["commits"] if commit["is_release"]] == [
             "v1.0",
@@ -178,8 +178,8 @@ class TestSeries:
         keep(store, MadeUp((SLOWER_ZADD,)))
         chart = answered(store, "series", case="zadd-100B", metric=CPU_TIME, since=commit_id(20)[:12])
         [line] = chart["lines"]
-        assert line["base_place"] == 20
-        at = {chart["commits"][index]["place"]: point for point, index in enumerate(line["commits"])}
+        assert line["base_index"] == 20
+        at = {chart["commits"][index]["index"]: point for point, index in enumerate(line["commits"])}
         assert line["changes"][at[20]] == line["lows"][at[20]] == line["highs"][at[20]] == 0.0
         assert line["changes"][at[19]] == pytest.approx(-0.0403, abs=0.001)
         assert line["highs"][at[19]] - line["lows"][at[19]] == pytest.approx(2 * 0.006 * 2**0.5 * 0.96, abs=0.001)
@@ -197,7 +197,7 @@ class TestSeries:
     def test_a_stretch_is_shown_alone(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD, FASTER_GET)))
         chart = answered(store, "series", case=["zadd-100B", "get-100B"], first=commit_id(18), last=commit_id(22))
-        assert [commit["place"] for commit in chart["commits"]] == [18, 19, 20, 21, 22]
+        assert [commit["index"] for commit in chart["commits"]] == [18, 19, 20, 21, 22]
         assert [change["case"] for change in chart["change_points"]] == ["zadd-100B"]
         assert chart["total"] == 40
 
@@ -235,7 +235,7 @@ class TestSeries:
         status, detail = refusal(store, "series", case="get-100B", since=named)
         assert (status, detail) == (404, f"2 commits of these series begin with {named}")
         assert refusal(store, "commit", commit=named) == (404, f"several commits begin with {named}")
-        assert answered(store, "series", case="get-100B", since=alike.commit[:9])["lines"][0]["base_place"] == 6
+        assert answered(store, "series", case="get-100B", since=alike.commit[:9])["lines"][0]["base_index"] == 6
 
     def test_a_history_that_is_not_kept_is_not_found(self, store: Store) -> None:
         keep(store, MadeUp())

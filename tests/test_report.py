@@ -190,8 +190,7 @@ x hget-misses
 
 note: the host was noisy
 
-all     zerolap explain c-20261120-4f1a --all: all cases, figures and reasons
-repeat  --seed 7 makes the same random choices
+all  zerolap explain c-20261120-4f1a --all; the same random choices: --seed 7
 """
     )
 
@@ -511,8 +510,7 @@ get
 
 note: a note
 
-all     zerolap explain r-1 --all: all functions and figures
-repeat  --seed 7 makes the same random choices
+all  zerolap explain r-1 --all; the same random choices: --seed 7
 """
     )
 

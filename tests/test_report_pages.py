@@ -18,7 +18,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.api import app_pages, pages
 from zerolap.api.pages import Page as MadePage, Pages, TooBusy
 from zerolap.api.tokens import new_token
-from zerolap.documents import read_pictures, read_run_pictures
+from zerolap.documents import read_pictures
 from zerolap.engines.simulated import Simulated
 from zerolap.report import html
 from zerolap.report.document import comparison_json, comparison_markdown, document_json, run_markdown
@@ -52,7 +52,7 @@ def test_a_run_is_served_as_the_command_line_writes_it(store: Store, client: htt
     with served_lab(store) as url:
         page, document, markdown = (client.get(f"{url}/runs/{report.id}{ending}") for ending in FORMS)
         assert client.get(f"{url}/comparisons/{report.id}").status_code == HTTPStatus.NOT_FOUND
-    assert page.text == run_html(report, read_run_pictures(report, store))
+    assert page.text == run_html(report, read_pictures(report, store))
     assert (document.text, markdown.text) == (document_json(report), run_markdown(report))
     assert all(FOR_A_YEAR in answer.headers["cache-control"] for answer in (page, document, markdown))
 

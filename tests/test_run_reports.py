@@ -13,7 +13,7 @@ from report_page import embedded
 from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
 
 from zerolap.cli.exit_code import run_exit_code
-from zerolap.documents import read_run_pictures
+from zerolap.documents import read_pictures
 from zerolap.records import Check, Pictures, RunReport, Validity
 from zerolap.report import html
 from zerolap.report.document import run_markdown
@@ -28,7 +28,7 @@ BUILT = pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not b
 
 
 def test_pictures_are_those_of_the_trials_that_were_not_disturbed(store: Store) -> None:
-    pictures = read_run_pictures(stored_run(store), store)
+    pictures = read_pictures(stored_run(store), store)
     assert list(pictures.cases) == ["get-100B"]
     case = pictures.cases["get-100B"]
     assert case.missing is None
@@ -45,7 +45,7 @@ def test_pictures_are_those_of_the_trials_that_were_not_disturbed(store: Store) 
 
 
 def test_stacks_have_the_cost_that_was_timed(store: Store) -> None:
-    pictures = read_run_pictures(stored_run(store), store)
+    pictures = read_pictures(stored_run(store), store)
     stacks = pictures.cases["get-100B"].stacks
     assert stacks is not None
     assert stacks.keys() == {"head"}
@@ -61,16 +61,14 @@ def test_stacks_have_the_cost_that_was_timed(store: Store) -> None:
 
 def test_stacks_of_a_case_that_was_not_timed_have_no_cost(store: Store) -> None:
     untimed = RUN.cases[0].model_copy(update={"metrics": {"instructions_per_op": 1.0}})
-    stacks = (
-        read_run_pictures(stored_run(store).model_copy(update={"cases": [untimed]}), store).cases["get-100B"].stacks
-    )
+    stacks = read_pictures(stored_run(store).model_copy(update={"cases": [untimed]}), store).cases["get-100B"].stacks
     assert stacks is not None
     assert stacks["head"].cpu_ns_per_op is None
 
 
 def test_a_case_that_is_not_valid_has_no_pictures(store: Store) -> None:
     broken = RUN.cases[0].model_copy(update={"validity": RUN.cases[-1].validity})
-    assert read_run_pictures(stored_run(store).model_copy(update={"cases": [broken]}), store) == Pictures()
+    assert read_pictures(stored_run(store).model_copy(update={"cases": [broken]}), store) == Pictures()
 
 
 def test_a_lost_blob_is_reported_and_costs_only_its_case(store: Store, tmp_path: Path) -> None:
@@ -79,7 +77,7 @@ def test_a_lost_blob_is_reported_and_costs_only_its_case(store: Store, tmp_path:
     lost = next(one.timeline for trial, one in store.measurements(report.id) if trial.engine == "timed")
     assert lost is not None
     (tmp_path / "store" / "blobs" / lost[:2] / lost[2:]).unlink()
-    cases = read_run_pictures(report, store).cases
+    cases = read_pictures(report, store).cases
     assert "no blob" in (cases["get-100B"].missing or "")
     assert cases["get-100B"].stacks is None
     assert cases["hset"].stacks is not None
@@ -92,7 +90,7 @@ def test_a_lost_blob_is_reported_and_costs_only_its_case(store: Store, tmp_path:
 @BUILT
 def test_a_page_holds_the_run_and_its_pictures(store: Store) -> None:
     report = stored_run(store)
-    pictures = read_run_pictures(report, store)
+    pictures = read_pictures(report, store)
     page = run_html(report, pictures)
     assert RunReport.model_validate_json(embedded(page, "document")) == report
     document = json.loads(embedded(page, "pictures"))

@@ -12,10 +12,11 @@ from rich.console import Console
 from zerolap.engines import oversubscribed, require_huge_pages_possible
 from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, huge_page_settings, require_huge_pages
 from zerolap.errors import EnvironmentMissing, TrialFailed, UsageError
+from zerolap.fail_on import FailOn
 from zerolap.host import Processor, Processors
 from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
-from zerolap.records import STANDALONE, BinarySource, FailOn, RequestedServer, ServerSpec, SnapshotReport
+from zerolap.records import STANDALONE, BinarySource, RequestedServer, ServerSpec, SnapshotReport
 from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
 from zerolap.server import AnonymousMemory
 from zerolap.sheets import snapshot_gate_sentence, sweep_sheet, with_sweep_reading

@@ -228,7 +228,7 @@ class TestCommandLine:
         files = write(tmp_path / "suites", {"unknown-tool": UNMEASURABLE["unknown-tool"][0]})
         ended = zerolap("suites", "check", files, "--server", redis_server, "--store", zerolap.store)
         ended.fails_with(4, "no case was checked")
-        assert "unsupported tool: unknown-tool" in ended.out
+        assert "unsupported tool: `unknown-tool`" in ended.out
 
     def test_bad_input(self, zerolap: Zerolap, tmp_path: Path) -> None:
         files = write(tmp_path / "suites", {"reads": SOUND["reads"]})
@@ -267,7 +267,7 @@ def test_a_file_that_cannot_run_is_a_fault(zerolap: Zerolap, redis_server: Path,
     files = write(tmp_path / "suites", {"unknown-argument": UNMEASURABLE["unknown-argument"][0]})
     ended = zerolap("suites", "check", files, "--server", redis_server, "--store", zerolap.store)
     assert ended.code == 1, ended.err
-    assert "arguments: unknown-argument: " in ended.out
+    assert "arguments: `unknown-argument`: " in ended.out
     ended = zerolap("suites", "check", files, "--no-run")
     assert ended.code == 1
     assert "it cannot run: arguments" in ended.err
@@ -295,7 +295,7 @@ def test_a_lost_part_of_the_data_is_a_fault(zerolap: Zerolap, redis_server: Path
     files = write(tmp_path / "suites", {"lost": values | {"dbconfig": lost}})
     ended = zerolap("suites", "check", files, "--server", redis_server, "--store", zerolap.store)
     assert ended.code == 1, ended.err
-    assert 'file: lost: field "dbconfig.preload_tol": unknown field' in ended.out
+    assert 'file: `lost`: field "dbconfig.preload_tol": unknown field' in ended.out
 
 
 @pytest.mark.slow

@@ -134,9 +134,7 @@ def frames_of_empty_canvas(browser: Browser, count: int) -> list[float]:
 
 def record_many_cases(store: Store, server: MadeUpServer) -> str:
     """Record a comparison of many cases, unless it is there; return its id."""
-    report = MadeUpReport(
-        server, 54, 55, MACHINES[0], server.commits[55].time, agent="x86-agent-a", topic="made-up/server@many"
-    )
+    report = MadeUpReport(server, MACHINES[0], server.commits[55].time, base=54, head=55, topic="made-up/server@many")
     if report.id not in store.in_short([report.id]):
         report.record(store, MadeUpTrials(store))
         comparison = store.comparison(report.id)

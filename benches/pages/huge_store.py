@@ -107,11 +107,10 @@ class HugeStore:
             head = 5 + 2 * number
             report = MadeUpReport(
                 server,
-                head - 1,
-                head,
                 MACHINES[number % 2],
                 server.commits[head].time + timedelta(hours=9),
-                agent="x86-agent-a",
+                head - 1,
+                head,
                 cases=(names[number % len(names)], names[(number + 5) % len(names)]),
                 topic=f"made-up/server@template-{number}",
             )
@@ -173,7 +172,7 @@ class HugeStore:
         jobs, trials = [], []
         for place, copy in enumerate(copies):
             report = by_id[copy.template]
-            case = report.selected[0]
+            case = report.request.cases[0]
             job = _sampled_job(report, case)
             identity = f"j-{copy.n}-sampled"
             jobs.append(

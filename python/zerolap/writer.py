@@ -15,6 +15,7 @@ from zerolap.foreign_text import UNUSUAL, is_shown, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 COLOURS: Final = re.compile(r"(\x1b\[(?:0|1|2|3|4|22|24|[34][0-7]|[39]|49|9[0-7]|[34]8;5;\d{1,3}|;)*m)")
 """What rich colours the help and errors of the command line with: it hides no text, and moves nothing."""
@@ -137,6 +138,16 @@ def console(*, to_error: bool = False) -> "Console":
 
     stream = sys.stderr if to_error else sys.stdout
     return GuardedConsole(file=_unguarded(stream), markup=False, emoji=False, highlight=False)
+
+
+def table(*headings: str) -> "Table":
+    """Return a table for a console; its first column has names that other commands take, which are to be copied."""
+    from rich.table import Table
+
+    empty = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        empty.add_column(heading, overflow="fold", no_wrap=heading == headings[0])
+    return empty
 
 
 def _unguarded(stream: TextIO) -> TextIO:

@@ -14,7 +14,7 @@ from zerolap.api.error_page import HTML
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, respond_with
 from zerolap.api.problems import Problem, error_response, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
-from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
+from zerolap.documents import read_comparison, read_pictures, read_run
 from zerolap.lab import read_sweep
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report import (
@@ -184,7 +184,7 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
         case "md":
             text = run_markdown(report)
         case "html":
-            text = run_html(report, read_run_pictures(report, store))
+            text = run_html(report, read_pictures(report, store))
     return _Made(text, store.in_short([identity])[identity].state == "done")
 
 

@@ -1,5 +1,7 @@
 """`zerolap agent`: joins a fleet; builds, measures, or puts load on servers, for a conductor on another machine."""
 
+import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,22 +9,28 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb(help=VERBS["agent"])
 
-Credentials = Annotated[
-    Path,
-    typer.Option(
-        help="File of this agent: agent.toml, which zerolap agent join has written, or a copy of agents/NAME.toml.",
-        metavar="FILE",
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """Who an agent is, and where it works."""
+
+    credentials: Path = option(
+        "File of this agent: agent.toml, which zerolap agent join has written, or a copy of agents/NAME.toml.",
+        "FILE",
+        default=dataclasses.MISSING,
         show_default=False,
-    ),
-]
-Directory = Annotated[
-    Path, typer.Option(help="Directory for builds and files of jobs, of this agent alone.", metavar="DIR")
-]
+    )
+    directory: Path = option(
+        "Directory for builds and files of jobs, of this agent alone.", "DIR", default=Path(".zerolap-agent")
+    )
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False
 
 
 @app.own()
@@ -52,13 +60,13 @@ def join(
     writer.show(f"joined; start it: {command}")
     writer.show(f"or, as a service: systemctl enable --now {joined.unit}")
     if start:
-        _work(joined.kind, joined.credentials, work_directory, unsafe_no_sandbox)
+        _work(joined.kind, AgentOptions(joined.credentials, work_directory, unsafe_no_sandbox))
 
 
 @app.own()
 def bench(
-    credentials: Credentials,
-    directory: Directory = Path(".zerolap-agent"),
+    *,
+    agent: AgentOptions,
     address: Annotated[
         str,
         typer.Option(
@@ -66,7 +74,6 @@ def bench(
             metavar="ADDRESS",
         ),
     ] = "",
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
     """Measure, one job at a time, for the conductor of a fleet.
 
@@ -76,15 +83,11 @@ def bench(
         zerolap agent bench --credentials bench-1.toml
         zerolap agent bench --credentials bench-1.toml --address 192.0.2.17
     """
-    _work("bench", credentials, directory, unsafe_no_sandbox, _checked_address(address))
+    _work("bench", agent, _checked_address(address))
 
 
 @app.own()
-def load(
-    credentials: Credentials,
-    directory: Directory = Path(".zerolap-agent"),
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-) -> None:
+def load(*, agent: AgentOptions) -> None:
     """Put load on the servers that agents of other machines measure.
 
     Timed trials of a platform with `load=NAME` take their load from the agents of NAME. SIGTERM or Ctrl-C lets the job
@@ -92,29 +95,23 @@ def load(
 
     Example: zerolap agent load --credentials load-1.toml
     """
-    _work("load", credentials, directory, unsafe_no_sandbox)
+    _work("load", agent)
 
 
 @app.own()
-def build(
-    credentials: Credentials,
-    directory: Directory = Path(".zerolap-agent"),
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-) -> None:
+def build(*, agent: AgentOptions) -> None:
     """Build, one build at a time, what the agents of a platform measure.
 
     SIGTERM or Ctrl-C lets the build that is under way finish; a second one stops it, and another agent repeats it.
 
     Example: zerolap agent build --credentials build-1.toml
     """
-    _work("build", credentials, directory, unsafe_no_sandbox)
+    _work("build", agent)
 
 
 def _checked_address(address: str) -> str:
     """Return an IP address, or nothing; raises `UsageError` for anything else."""
     import ipaddress
-
-    from zerolap.errors import UsageError
 
     try:
         return str(ipaddress.ip_address(address)) if address else ""
@@ -124,26 +121,25 @@ def _checked_address(address: str) -> str:
         ) from wrong
 
 
-def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool, address: str = "") -> None:
+def _work(kind: str, agent: AgentOptions, address: str = "") -> None:
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
-    from zerolap.errors import UsageError
     from zerolap.fleet import AgentMachine, work
     from zerolap.fleet.setup import read_agent_credentials
 
-    read = read_agent_credentials(credentials)
+    read = read_agent_credentials(agent.credentials)
     if read.kind != kind:
         raise UsageError(
-            f"{credentials} belongs to an agent of the kind `{read.kind}`",
-            hint=f"zerolap agent {read.kind} --credentials {credentials}",
+            f"{agent.credentials} belongs to an agent of the kind `{read.kind}`",
+            hint=f"zerolap agent {read.kind} --credentials {agent.credentials}",
         )
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        agent.directory.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(
-            f"`--directory {directory}` cannot be made: {fault.strerror}",
+            f"`--directory {agent.directory}` cannot be made: {fault.strerror}",
             hint="give a directory that can be written to",
         ) from fault
     set_up_logs()
-    asyncio.run(work(read, AgentMachine(directory, options.sandbox_policy(unsafe_no_sandbox), address)))
+    asyncio.run(work(read, AgentMachine(agent.directory, options.sandbox_policy(agent.unsafe_no_sandbox), address)))

@@ -51,7 +51,7 @@ class Bar:
             case Advance():
                 if self._activity != event.activity:
                     self._activity = event.activity
-                    self._start(_described(event.activity, event.cases))
+                    self._start(f"{event.activity} {event.cases} {'case' if event.cases == 1 else 'cases'}")
                 self._advance(event)
 
     def _advance(self, event: Advance) -> None:
@@ -85,7 +85,3 @@ class Bar:
         # Stopping a bar that was never drawn prints an empty line.
         if self._task is not None:
             self._progress.stop()
-
-
-def _described(activity: Activity, cases: int) -> str:
-    return f"{activity} {cases} {'case' if cases == 1 else 'cases'}"

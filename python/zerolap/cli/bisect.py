@@ -8,6 +8,7 @@ from zerolap.cli import completion, options
 from zerolap.cli.option_groups import Only, Without
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb()
 
@@ -39,14 +40,14 @@ def bisect(
     cases: Annotated[options.CaseOptions, Only("cases_directory", "topology")],
     commits: Annotated[options.RangeOptions, Without("shown", "platform")],
     measuring: Annotated[options.MeasuringOptions, Without("quick", "count_build")],
-    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
+    reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
     place: options.LabOptions,
 ) -> None:
     """Search the range, write the outcome, and exit."""
-    from zerolap.cli.output import write_bisect
+    from zerolap.cli.output import write_sheet
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.history import RangeSearch, SearchOptions
+    from zerolap.sheets import bisect_sheet
     from zerolap.store import Store
 
     measuring.check()
@@ -68,4 +69,4 @@ def bisect(
     with Store.open(place.store) as results:
         with place.lab(results, measuring, quiet=reports.quiet) as lab:
             report = RangeSearch(asked, wanted, lab).search()
-        write_bisect(report, reports)
+        write_sheet("a search", report, bisect_sheet(report), reports)

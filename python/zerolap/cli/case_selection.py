@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zerolap.cases import core_suite, known_topologies, load_cases, obstacle_of, select, topology_named
-from zerolap.records import Case, EnvironmentMissing, Topology, UsageError
+from zerolap.records import Case, EnvironmentMissing, UsageError
 
 
 def selected_cases(
@@ -43,10 +43,9 @@ def deployed(cases: Sequence[Case], topology: str | None, directory: Path | None
     obstacle = obstacle_of(chosen)
     if obstacle is not None:
         raise EnvironmentMissing(f"the topology `{chosen.name}` cannot run here: {obstacle}")
-    return [_deployed_as(case, chosen) for case in cases]
-
-
-def _deployed_as(case: Case, topology: Topology) -> Case:
-    lacks_another = case.cannot_run is not None and case.cannot_run[0] != "topology"
-    cannot_run = case.cannot_run if lacks_another else None
-    return case.model_copy(update={"topology": topology, "cannot_run": cannot_run})
+    deployed_cases = []
+    for case in cases:
+        lacks_another = case.cannot_run is not None and case.cannot_run[0] != "topology"
+        cannot_run = case.cannot_run if lacks_another else None
+        deployed_cases.append(case.model_copy(update={"topology": chosen, "cannot_run": cannot_run}))
+    return deployed_cases

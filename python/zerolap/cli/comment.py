@@ -1,6 +1,7 @@
 """`zerolap comment`: writes stored comparisons into a comment on a pull request."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,8 +9,10 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import flag, option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.cli.stored_comparisons import PullRequestAddress
@@ -18,9 +21,6 @@ if TYPE_CHECKING:
 
 app = Verb()
 
-PUBLIC_API = "https://api.github.com"
-PUBLIC_SITE = "https://github.com"
-DEFAULT_MARKER = "pull-request"
 UNKNOWN_REPOSITORY = "OWNER/NAME"
 """In the links of a dry run, where no repository is given."""
 HELP = f"""{VERBS["comment"]}
@@ -40,34 +40,28 @@ Examples:
     zerolap comment c-1f2e3d4c c-9a8b7c6d --pull-request 1234 --marker nightly
 """
 
-Repository = Annotated[
-    str,
-    typer.Option(
-        help="Repository of the pull request.", metavar="OWNER/NAME", envvar="GITHUB_REPOSITORY", show_default=False
-    ),
-]
-Number = Annotated[int | None, typer.Option("--pull-request", help="Number of the pull request.", metavar="N", min=1)]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the comment instead of writing it.")]
-TokenPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--token-file", help="File with the token; by default the environment's GITHUB_TOKEN.", metavar="FILE"
-    ),
-]
-Login = Annotated[
-    str | None,
-    typer.Option(
-        help="Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token"
-        " is taken for that of a workflow, github-actions[bot].",
-        metavar="NAME",
-    ),
-]
-Marker = Annotated[
-    str, typer.Option(help="Name of the comment: there is one of each name on a pull request.", metavar="NAME")
-]
-ReportUrl = Annotated[str, typer.Option(help="Page that the comment links to as the report.", metavar="URL")]
-ApiUrl = Annotated[str, typer.Option(help="Address of the API.", metavar="URL", envvar="GITHUB_API_URL")]
-SiteUrl = Annotated[str, typer.Option(help="Address of the pages.", metavar="URL", envvar="GITHUB_SERVER_URL")]
+
+@dataclass(frozen=True)
+class CommentOptions:
+    """Which comment is written where."""
+
+    pull_request: int | None = option("Number of the pull request.", "N", min=1)
+    dry_run: bool = flag("Print the comment instead of writing it.")
+    repository: str = option(
+        "Repository of the pull request.", "OWNER/NAME", default="", envvar="GITHUB_REPOSITORY", show_default=False
+    )
+    token_file: Path | None = option("File with the token; by default the environment's GITHUB_TOKEN.", "FILE")
+    login: str | None = option(
+        "Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token is"
+        " taken for that of a workflow, github-actions[bot].",
+        "NAME",
+    )
+    marker: str = option(
+        "Name of the comment: there is one of each name on a pull request.", "NAME", default="pull-request"
+    )
+    report_url: str = option("Page that the comment links to as the report.", "URL", default="")
+    api_url: str = option("Address of the API.", "URL", default="https://api.github.com", envvar="GITHUB_API_URL")
+    site_url: str = option("Address of the pages.", "URL", default="https://github.com", envvar="GITHUB_SERVER_URL")
 
 
 @app.own(help=HELP)
@@ -75,15 +69,8 @@ def comment(
     identities: Annotated[
         list[str], typer.Argument(metavar="ID", show_default=False, autocompletion=completion.results)
     ],
-    pull_request: Number = None,
-    dry_run: DryRun = False,
-    repository: Repository = "",
-    token_file: TokenPath = None,
-    login: Login = None,
-    marker: Marker = DEFAULT_MARKER,
-    report_url: ReportUrl = "",
-    api_url: ApiUrl = PUBLIC_API,
-    site_url: SiteUrl = PUBLIC_SITE,
+    *,
+    of: CommentOptions,
     store: options.StoreLocation = None,
 ) -> None:
     """Write the comment and print its address, or print the comment."""
@@ -91,28 +78,26 @@ def comment(
 
     from zerolap.cli.logging import set_up_logs
     from zerolap.cli.stored_comparisons import PullRequestAddress
-    from zerolap.errors import UsageError
     from zerolap.github import GitHub
 
-    site = site_url.rstrip("/")
-    if dry_run:
-        address = PullRequestAddress(repository or UNKNOWN_REPOSITORY, pull_request or 0, site, report_url)
-        writer.write(_body(_state(identities, address, store), marker))
+    site = of.site_url.rstrip("/")
+    if of.dry_run:
+        address = PullRequestAddress(of.repository or UNKNOWN_REPOSITORY, of.pull_request or 0, site, of.report_url)
+        writer.write(_body(_state(identities, address, store), of.marker))
         return
-    if not repository:
+    if not of.repository:
         raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
-    if pull_request is None:
+    if of.pull_request is None:
         raise UsageError("`zerolap comment` needs a pull request", hint="give --pull-request N, or --dry-run")
-    token = _token(token_file, login)
-    address = PullRequestAddress(repository, pull_request, site, report_url)
+    token = _token(of.token_file, of.login)
+    address = PullRequestAddress(of.repository, of.pull_request, site, of.report_url)
     state = _state(identities, address, store)
     set_up_logs()
-    identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
-    writer.show(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
+    identifier = asyncio.run(_written(GitHub(of.api_url, token), state, of.marker))
+    writer.show(f"{site}/{of.repository}/pull/{of.pull_request}#issuecomment-{identifier}")
 
 
 def _state(identities: list[str], address: "PullRequestAddress", store: str | None) -> "PullRequestState":
-    """Return the state of a pull request from stored comparisons."""
     from zerolap.cli.stored_comparisons import state_of_comparisons
     from zerolap.documents import read_comparison
     from zerolap.store import Store
@@ -124,9 +109,8 @@ def _state(identities: list[str], address: "PullRequestAddress", store: str | No
 
 def _body(state: "PullRequestState", marker: str) -> str:
     """Return the comment with its marker, as it is written; raises `UsageError` for an invalid marker."""
-    from zerolap.errors import UsageError
     from zerolap.github import hidden_marker
-    from zerolap.report.pull_request import MOST_BYTES, body_markdown
+    from zerolap.report.pull_request import MOST_COMMENT_BYTES, body_markdown
 
     try:
         hidden = hidden_marker(marker)
@@ -134,13 +118,12 @@ def _body(state: "PullRequestState", marker: str) -> str:
         raise UsageError(
             f"`--marker {marker}` is not valid", hint="write letters, digits and single - between"
         ) from wrong
-    return f"{hidden}\n{body_markdown(state, MOST_BYTES - len(hidden) - 1)}"
+    return f"{hidden}\n{body_markdown(state, MOST_COMMENT_BYTES - len(hidden) - 1)}"
 
 
 def _token(file: Path | None, login: str | None) -> "GivenToken":
     from pydantic import SecretStr
 
-    from zerolap.errors import UsageError
     from zerolap.github import GivenToken, token_in
 
     if file is not None:

@@ -1,14 +1,15 @@
 """`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
 from zerolap.cli import completion, options
-from zerolap.cli.option_groups import Without
+from zerolap.cli.option_groups import option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb()
 
@@ -34,14 +35,18 @@ Examples:
 """
 
 
-def _of_side(help_text: str, metavar: str) -> Any:
-    return typer.Option(help=help_text, metavar=metavar, rich_help_panel="What")
+@dataclass(frozen=True)
+class SideOptions:
+    """What the servers differ in."""
+
+    PANEL: ClassVar = "What"
+
+    base_config: list[str] | None = option("Server setting for the base only.", "KEY=VALUE")
+    head_config: list[str] | None = option("Server setting for the head only.", "KEY=VALUE")
+    base_variant: str | None = option("Variant words for the base, added to --variant.", "WORDS")
+    head_variant: str | None = option("Variant words for the head, added to --variant.", "WORDS")
 
 
-BaseConfig = Annotated[list[str] | None, _of_side("Server setting for the base only.", "KEY=VALUE")]
-HeadConfig = Annotated[list[str] | None, _of_side("Server setting for the head only.", "KEY=VALUE")]
-BaseVariant = Annotated[str | None, _of_side("Variant words for the base, added to --variant.", "WORDS")]
-HeadVariant = Annotated[str | None, _of_side("Variant words for the head, added to --variant.", "WORDS")]
 EachCommit = Annotated[
     bool,
     typer.Option(
@@ -53,15 +58,9 @@ EachCommit = Annotated[
 ]
 
 
-class WhichStacks(StrEnum):
-    """Which cases are sampled."""
-
-    CHANGED = "changed"
-    ALL = "all"
-
-
 Stacks = Annotated[
-    WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.", rich_help_panel="How")
+    Literal["changed", "all"],
+    typer.Option(help="Cases to sample stacks for: those that changed, or all.", rich_help_panel="How"),
 ]
 
 
@@ -75,46 +74,41 @@ def compare(
     *,
     cases: options.CaseOptions,
     servers: options.ServerOptions,
-    base_config: BaseConfig = None,
-    head_config: HeadConfig = None,
-    base_variant: BaseVariant = None,
-    head_variant: HeadVariant = None,
+    sides: SideOptions,
     measuring: options.MeasuringOptions,
-    stacks: Stacks = WhichStacks.CHANGED,
+    stacks: Stacks = "changed",
     each_commit: EachCommit = False,
     submission: options.PlatformOptions,
-    reports: Annotated[options.Reports, Without("csv")],
+    reports: options.Reports,
     shows_all: options.ShowsAll = False,
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    fail_on: options.FailWhen = "never",
     place: options.LabOptions,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.lab import Options, compare as compare_servers, comparison_request
     from zerolap.store import Store
 
     measuring.check(submission.platform)
     if each_commit:
-        from zerolap.cli.each_commit import CommitShares
+        from zerolap.cli.each_commit import show_shares
 
-        of_a_side = base_config or head_config or base_variant or head_variant
         is_otherwise_measured = measuring.quick or measuring.count_build or submission.platform is not None
-        if is_otherwise_measured or of_a_side or not {"json", "markdown"}.issuperset(reports.targets):
+        if is_otherwise_measured or sides != SideOptions() or not {"json", "markdown"}.issuperset(reports.targets):
             raise UsageError(
                 "`--each-commit` counts the commits of one range here, all built and started alike",
                 hint="leave --quick, --count-build, --platform, the options of one side, and reports but --json and"
                 " --markdown out",
             )
-        shares = CommitShares(cases, servers, measuring, reports, place, command_line(context))
-        raise typer.Exit(shares.shown(base, head, fail_on))
+        line = command_line(context)
+        raise typer.Exit(show_shares((base, head), cases, servers, measuring, reports, place, line, fail_on))
     if head is None:
         raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
     request = comparison_request(
-        base=servers.requested(base, base_config, base_variant),
-        head=servers.requested(head, head_config, head_variant),
+        base=servers.requested(base, sides.base_config, sides.base_variant),
+        head=servers.requested(head, sides.head_config, sides.head_variant),
         cases=cases.selected(),
         options=Options(
             engines=measuring.engines(judging=True),
@@ -122,7 +116,7 @@ def compare(
             budget_seconds=measuring.budget_seconds,
             seed=measuring.seed,
             quick=measuring.quick,
-            all_stacks=stacks is WhichStacks.ALL,
+            all_stacks=stacks == "all",
             count_build=measuring.count_build,
         ),
         command_line=command_line(context),

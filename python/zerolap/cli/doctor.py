@@ -10,6 +10,7 @@ from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import EnvironmentMissing, UsageError
 
 if TYPE_CHECKING:
     from zerolap.host import Diagnosis
@@ -45,14 +46,11 @@ def doctor(
     store: options.StoreLocation = None,
 ) -> None:
     """Examine the machine and print the result."""
-    from zerolap.errors import UsageError
-
     if calibrate and json is not None:
         raise UsageError("--calibrate does not write JSON", hint="zerolap explain latest --json -")
     if calibrate:
         _calibrate(store)
         return
-    from rich.table import Table
     from rich.text import Text
 
     from zerolap.cli.output import write_document
@@ -62,9 +60,7 @@ def doctor(
     write_document(json, doctor_json(diagnoses))
     if json == "-":
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("subject", "state", "found"):
-        table.add_column(heading, overflow="fold")
+    table = writer.table("subject", "state", "found")
     console = writer.console()
     for diagnosis in diagnoses:
         state = str(diagnosis.state)
@@ -78,7 +74,6 @@ def doctor(
 
 
 def _of_store(location: str | None) -> list["Diagnosis"]:
-    """Return the size of the store, where there is one."""
     from dataclasses import asdict
 
     from zerolap.api import usage
@@ -99,7 +94,6 @@ def _calibrate(location: str | None) -> None:
     from zerolap.build import resolve
     from zerolap.cases import core_suite
     from zerolap.cli.bar import Bar
-    from zerolap.errors import EnvironmentMissing
     from zerolap.lab import Lab, Options, compare, comparison_request
     from zerolap.records import RequestedServer
     from zerolap.store import Store

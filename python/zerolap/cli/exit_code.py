@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from zerolap import writer
-from zerolap.cli.options import FailOn
+from zerolap.fail_on import FailOn
 from zerolap.records import (
     CHECKS_OF_SERVER,
     Comparison,
@@ -32,12 +32,9 @@ def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
     """
     from zerolap.sheets import gate_sentence
 
-    reason = gate_sentence(comparison, fail_on.value)
-    if reason is not None:
-        writer.note(reason)
-    if any(_trial_failed(case.failure, valid=case.validity.valid) for case in comparison.cases):
-        return TrialFailed.exit_code
-    return DONE if reason is None else FAIL_ON_APPLIES
+    code = _gate_code(gate_sentence(comparison, fail_on))
+    is_failed = any(case.failure is not None and not case.validity.valid for case in comparison.cases)
+    return TrialFailed.exit_code if is_failed else code
 
 
 def run_exit_code(report: RunReport) -> int:
@@ -45,7 +42,7 @@ def run_exit_code(report: RunReport) -> int:
 
     It is 4 then if the server's replies were wrong, and 3 if the machine, its tools or the budget are the reason.
     """
-    if any(_trial_failed(case.failure, valid=case.validity.valid) for case in report.cases):
+    if any(case.failure is not None and not case.validity.valid for case in report.cases):
         return TrialFailed.exit_code
     if report.measured_cases:
         return DONE
@@ -68,22 +65,15 @@ def snapshot_exit_code(report: SweepReport, fail_on: FailOn) -> int:
     """Return 4 if a size failed, 1 if `fail_on` applies, else 0; if it applies, the reason is written to stderr."""
     from zerolap.sheets import snapshot_gate_sentence
 
-    reason = snapshot_gate_sentence(report, fail_on.value) if isinstance(report, SnapshotReport) else None
-    if reason is not None:
-        writer.note(reason)
-    if report.failed:
-        return TrialFailed.exit_code
-    return DONE if reason is None else FAIL_ON_APPLIES
+    code = _gate_code(snapshot_gate_sentence(report, fail_on) if isinstance(report, SnapshotReport) else None)
+    return TrialFailed.exit_code if report.failed else code
 
 
 def history_exit_code(history: History, cases: Collection[str], fail_on: FailOn) -> int:
     """Return 1 if `fail_on` applies to a history of these cases, else 0; the reason is written to stderr."""
     from zerolap.history import history_gate_sentence
 
-    reason = history_gate_sentence(history, cases, fail_on.value)
-    if reason is not None:
-        writer.note(reason)
-    return DONE if reason is None else FAIL_ON_APPLIES
+    return _gate_code(history_gate_sentence(history, cases, fail_on))
 
 
 def filling_exit_code(history: History, engines: Collection[str], filled: "FillOutcome") -> int:
@@ -101,5 +91,8 @@ def filling_exit_code(history: History, engines: Collection[str], filled: "FillO
     return TrialFailed.exit_code if is_of_commits else EnvironmentMissing.exit_code
 
 
-def _trial_failed(failure: str | None, *, valid: bool) -> bool:
-    return failure is not None and not valid
+def _gate_code(reason: str | None) -> int:
+    if reason is None:
+        return DONE
+    writer.note(reason)
+    return FAIL_ON_APPLIES

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerolap.cli import completion, options
-from zerolap.cli.option_groups import Without
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison, RunReport, SweepReport
@@ -36,15 +36,14 @@ def explain(
         str | None, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.results)
     ] = None,
     *,
-    reports: Annotated[options.Reports, Without("csv")],
+    reports: options.Reports,
     shows_all: options.ShowsAll = False,
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    fail_on: options.FailWhen = "never",
     store: options.StoreLocation = None,
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
     from zerolap.cli.listing import latest_result, show_newest
     from zerolap.cli.output import write_comparison, write_run, write_sweep
-    from zerolap.errors import UsageError
     from zerolap.store import Store
 
     with Store.open_to_read(store) as results:
@@ -62,7 +61,7 @@ def explain(
         else:
             comparison = _comparison(results, identity)
             write_comparison(comparison, results, reports, fail_on, shows_all=shows_all)
-            if fail_on is not options.FailOn.NEVER:
+            if fail_on != "never":
                 from zerolap.cli.exit_code import exit_code
 
                 raise typer.Exit(exit_code(comparison, fail_on))

@@ -10,10 +10,9 @@ from zerolap import writer
 from zerolap.cli import fleet_setup, options
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UnreadableRecord, UsageError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from zerolap.store import Attempt, KnownAgent, Store
 
 app = Verb(help=VERBS["fleet"])
@@ -71,7 +70,6 @@ def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
 
     Example: zerolap fleet cancel c-1f2e3d4c
     """
-    from zerolap.errors import UsageError
     from zerolap.store import Store
 
     with Store.open(store) as results:
@@ -103,7 +101,6 @@ def drain(
 
 
 def _document(store: "Store") -> dict[str, object]:
-    """Return the state of a fleet as a document."""
     attempts = store.fleet.open_attempts()
     return {
         "schema": FLEET_SCHEMA,
@@ -138,11 +135,10 @@ def _document(store: "Store") -> dict[str, object]:
 
 
 def _show(store: "Store") -> None:
-
     console = writer.console()
     attempts = store.fleet.open_attempts()
     console.print(f"conductor: {_conductor_state(store)}")
-    platforms = _table("platform", "agents", "waiting", "under way", "oldest")
+    platforms = writer.table("platform", "agents", "waiting", "under way", "oldest")
     agents = store.fleet.agents()
     names = {platform.name for platform in store.fleet.platforms()}
     for name in sorted(names | {platform.builder for platform in store.fleet.platforms()}):
@@ -156,7 +152,7 @@ def _show(store: "Store") -> None:
         platforms.add_row(name, str(len(usable)), str(len(of_platform) - under_way), str(under_way), age)
     console.print(platforms)
     if agents:
-        table = _table("agent", "platform", "state", "seen", "job or reason")
+        table = writer.table("agent", "platform", "state", "seen", "job or reason")
         for agent in agents:
             job = next((one for one in attempts if one.agent == agent.name and one.state == "claimed"), None)
             doing = agent.refusal or ("" if job is None else _described(job))
@@ -165,7 +161,7 @@ def _show(store: "Store") -> None:
         console.print(table)
     newest = store.fleet.newest_requests(LISTED)
     if newest:
-        table = _table("request", "platform", "priority", "state", "age", "jobs", "reason")
+        table = writer.table("request", "platform", "priority", "state", "age", "jobs", "reason")
         for asked in newest:
             jobs = ", ".join(f"{count} {state}" for state, count in store.fleet.attempt_counts(asked.id).items())
             age = _age((asked.ended or time.time()) - asked.submitted)
@@ -174,18 +170,7 @@ def _show(store: "Store") -> None:
         console.print(table)
 
 
-def _table(*headings: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in headings:
-        # The first one has the names that other commands take: they are to be copied.
-        table.add_column(heading, overflow="fold", no_wrap=heading == headings[0])
-    return table
-
-
 def _conductor_state(store: "Store") -> str:
-    """Return whether a conductor works on the store."""
     return "working" if store.has_conductor() else "none: zerolap serve starts one"
 
 
@@ -201,8 +186,6 @@ def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:
 
 
 def _described(attempt: "Attempt") -> str:
-    from zerolap.errors import UnreadableRecord
-
     try:
         job = attempt.job
     except UnreadableRecord as fault:
@@ -218,7 +201,6 @@ def _described(attempt: "Attempt") -> str:
 
 
 def _age(seconds: float) -> str:
-    """Return a duration in one unit."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

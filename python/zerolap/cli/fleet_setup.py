@@ -2,48 +2,62 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import option
 from zerolap.durations import SECONDS_PER_UNIT
+from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.fleet.setup import AgentKind, FleetConfiguration, PlatformRequirement
 
-AgentsThatMeasure = Annotated[
-    list[str] | None, typer.Option("--bench", help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
-]
-AgentsThatBuild = Annotated[
-    list[str] | None, typer.Option("--build", help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
-]
-AgentsThatLoad = Annotated[
-    list[str] | None,
-    typer.Option("--load", help="An agent that puts load on servers of other machines.", metavar="NAME=LAB/PLATFORM"),
-]
 FleetDirectory = Annotated[Path, typer.Option("--fleet", help="Directory of the fleet.", metavar="DIR")]
 AgentNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent.", show_default=False)]
-Names = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--name",
-        help="A further name or IP address by which bus or zerolap serve is reached, for the certificate.",
-        metavar="NAME",
-    ),
-]
-Platforms = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--platform",
-        help="A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at"
-        " least), counters=true; builder=NAME shares the builders of another, load=NAME has the agents of NAME put load"
-        " on its servers.",
-        metavar="NAME[:KEY=VALUE,...]",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class AgentsOptions:
+    """The agents that are admitted, by kind."""
+
+    bench: list[str] | None = option("An agent that measures on a platform.", "NAME=LAB/PLATFORM")
+    build: list[str] | None = option("An agent that builds for a platform.", "NAME=LAB/PLATFORM")
+    load: list[str] | None = option("An agent that puts load on servers of other machines.", "NAME=LAB/PLATFORM")
+
+    @property
+    def parsed(self) -> "dict[AgentKind, list[tuple[str, str, str]]]":
+        """Name, lab and platform of the agents of each kind; raises `UsageError`."""
+        by_kind: dict[AgentKind, list[str] | None] = {"bench": self.bench, "build": self.build, "load": self.load}
+        return {kind: [_parsed_agent(text) for text in of_kind or []] for kind, of_kind in by_kind.items()}
+
+
+@dataclass(frozen=True)
+class FleetOptions:
+    """The addresses, labs and platforms of a fleet."""
+
+    bus: str = option("Address at which agents and conductor reach the bus.", "URL", default="")
+    listen: str = option(
+        "Address that the bus listens on; by default all, at the port of --bus.", "HOST:PORT", default=""
+    )
+    artifacts: str = option("Address at which agents reach zerolap serve.", "URL", default="")
+    name: list[str] | None = option(
+        "A further name or IP address by which bus or zerolap serve is reached, for the certificate.", "NAME"
+    )
+    lab: list[str] | None = option("A lab: a place with agents.", "NAME")
+    platform: list[str] | None = option(
+        "A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at least),"
+        " counters=true; builder=NAME shares the builders of another, load=NAME has the agents of NAME put load on its"
+        " servers.",
+        "NAME[:KEY=VALUE,...]",
+    )
+    store: str = option("Store of zerolap serve, for its unit; by default store in DIR.", "URL", default="")
+    triggers: Path | None = option("Triggers of zerolap serve, for its unit.", "FILE", show_default=False)
 
 
 INIT_HELP = """Set up a fleet, or add to it: configuration of the bus, certificates, units of systemd, credentials.
@@ -65,55 +79,40 @@ def init(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Directory of the fleet, made if it is missing.")
     ] = Path("fleet"),
-    bus: Annotated[str, typer.Option(help="Address at which agents and conductor reach the bus.", metavar="URL")] = "",
-    listen: Annotated[
-        str,
-        typer.Option(
-            help="Address that the bus listens on; by default all, at the port of --bus.", metavar="HOST:PORT"
-        ),
-    ] = "",
-    artifacts: Annotated[str, typer.Option(help="Address at which agents reach zerolap serve.", metavar="URL")] = "",
-    name: Names = None,
-    lab: Annotated[list[str] | None, typer.Option(help="A lab: a place with agents.", metavar="NAME")] = None,
-    platform: Platforms = None,
-    bench: AgentsThatMeasure = None,
-    build: AgentsThatBuild = None,
-    load: AgentsThatLoad = None,
-    store: Annotated[
-        str, typer.Option(help="Store of zerolap serve, for its unit; by default store in DIR.", metavar="URL")
-    ] = "",
-    triggers: Annotated[
-        Path | None, typer.Option(help="Triggers of zerolap serve, for its unit.", metavar="FILE", show_default=False)
-    ] = None,
+    *,
+    of: FleetOptions,
+    admitted: AgentsOptions,
 ) -> None:
     """Write what is new, and make the bus load it if it runs here."""
-    from zerolap.errors import UsageError
     from zerolap.fleet.setup import CONFIGURATION, directory as fleet, new_configuration, read_configuration
 
-    platforms = dict(_parsed_platform(added) for added in platform or [])
-    agents = _parsed_agents(bench, build, load)
+    platforms = dict(_parsed_platform(added) for added in of.platform or [])
+    agents, labs = admitted.parsed, of.lab or []
     is_new = not (directory / CONFIGURATION).exists()
-    if is_new and not (bus and artifacts):
+    if is_new and not (of.bus and of.artifacts):
         raise UsageError(
             f"there is no fleet in {directory} yet, and a new one needs --bus and --artifacts",
             hint=f"zerolap fleet init {directory} --bus tls://HOST:4222 --artifacts https://HOST:7480",
         )
-    if not is_new and (bus or listen or artifacts or name or store or triggers):
+    if not is_new and (of.bus or of.listen or of.artifacts or of.name or of.store or of.triggers):
         raise UsageError(
             f"{directory / CONFIGURATION} already sets the addresses and the options of zerolap serve",
             hint=f"edit it, then run: zerolap fleet init {directory}",
         )
     if is_new:
-        conductor = _conductor(directory, artifacts, store, triggers)
-        names = _certificate_names(bus, artifacts, name or [])
-        configuration = new_configuration(bus, artifacts, listen, names, conductor)
+        conductor = _conductor(directory, of.artifacts, of.store, of.triggers)
+        of_artifacts = urlsplit(of.artifacts).hostname
+        # The certificate of the bus is also that of `zerolap serve`.
+        is_elsewhere = of_artifacts and of_artifacts != urlsplit(of.bus).hostname
+        names = [*(of.name or []), *([of_artifacts] if of_artifacts and is_elsewhere else [])]
+        configuration = new_configuration(of.bus, of.artifacts, of.listen, names, conductor)
     else:
         configuration = read_configuration(directory)
     # All is checked before anything is written, so that the corrected command can be repeated.
-    _check_additions(configuration, lab or [], platforms, agents)
+    _check_additions(configuration, labs, platforms, agents)
     directory.mkdir(parents=True, exist_ok=True)
     fleet.initialise(directory, configuration)
-    for added in lab or []:
+    for added in labs:
         fleet.add_lab(directory, added)
     for added, requirement in platforms.items():
         fleet.add_platform(directory, added, requirement)
@@ -127,9 +126,8 @@ def init(
 
 
 def token(
-    bench: AgentsThatMeasure = None,
-    build: AgentsThatBuild = None,
-    load: AgentsThatLoad = None,
+    *,
+    admitted: AgentsOptions,
     fleet: FleetDirectory = Path("fleet"),
     hours: Annotated[float, typer.Option(help="Time until the tokens expire.", min=0.0, max=720.0)] = 1.0,
     store: options.StoreLocation = None,
@@ -140,10 +138,9 @@ def token(
 
     Example: zerolap fleet token --bench bench-1=home/arm --build build-1=home/arm --store /var/lib/zerolap
     """
-    from zerolap.errors import UsageError
     from zerolap.fleet.setup import read_configuration
 
-    agents = _parsed_agents(bench, build, load)
+    agents = admitted.parsed
     if not any(agents.values()):
         raise UsageError("a token is for an agent", hint="give --bench, --build or --load NAME=LAB/PLATFORM")
     configuration = read_configuration(fleet)
@@ -233,11 +230,6 @@ def _show_reload(is_told: bool) -> None:
 
 
 def _conductor(directory: Path, artifacts: str, store: str, triggers: Path | None) -> dict[str, str]:
-    """Return how zerolap serve is started: at the port by which agents reach it, with absolute paths."""
-    from urllib.parse import urlsplit
-
-    from zerolap.errors import UsageError
-
     parts = urlsplit(artifacts)
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -246,25 +238,6 @@ def _conductor(directory: Path, artifacts: str, store: str, triggers: Path | Non
     where = store if "://" in store else str(Path(store).absolute() if store else directory.absolute() / "store")
     given = {} if triggers is None else {"triggers": str(triggers.absolute())}
     return {"listen": f"0.0.0.0:{port}", "store": where} | given
-
-
-def _parsed_agents(
-    bench: Sequence[str] | None, build: Sequence[str] | None, load: Sequence[str] | None
-) -> "dict[AgentKind, list[tuple[str, str, str]]]":
-    """Return name, lab and platform of the agents of each kind; raises `UsageError`."""
-    return {
-        "bench": [_parsed_agent(one) for one in bench or []],
-        "build": [_parsed_agent(one) for one in build or []],
-        "load": [_parsed_agent(one) for one in load or []],
-    }
-
-
-def _certificate_names(bus: str, artifacts: str, names: Sequence[str]) -> list[str]:
-    """Return the names of the certificate beside that of the bus: it is also that of `zerolap serve`."""
-    from urllib.parse import urlsplit
-
-    of_artifacts = urlsplit(artifacts).hostname
-    return [*names, *([of_artifacts] if of_artifacts and of_artifacts != urlsplit(bus).hostname else [])]
 
 
 def _check_additions(
@@ -276,7 +249,6 @@ def _check_additions(
     """Raise `UsageError` if a fleet cannot have these labs, platforms and agents, each named once."""
     from pydantic import ValidationError
 
-    from zerolap.errors import UsageError
     from zerolap.records import FirstFault
 
     content = configuration.model_dump()
@@ -303,7 +275,6 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
     """Return the platform in `NAME:KEY=VALUE,...`; raises `UsageError`."""
     from pydantic import ValidationError
 
-    from zerolap.errors import UsageError
     from zerolap.fleet.setup import PlatformRequirement
     from zerolap.records import FirstFault
 
@@ -325,8 +296,6 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
 
 def _parsed_agent(text: str) -> tuple[str, str, str]:
     """Return name, lab and platform in `NAME=LAB/PLATFORM`; raises `UsageError`."""
-    from zerolap.errors import UsageError
-
     name, equals, rest = text.partition("=")
     lab, slash, platform = rest.partition("/")
     if not (name and equals and lab and slash and platform):

@@ -20,6 +20,7 @@ from zerolap.cli.history_triage import ACK_HELP, REPORT_HELP, ack, report
 from zerolap.cli.option_groups import Only, Without
 from zerolap.cli.verb import PlainHelp, PlainHelpOfGroup, Verb, commands
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 SHOW = "show"
 HELP = f"""{VERBS["history"]}
@@ -98,7 +99,6 @@ def show(
     from zerolap.cli.exit_code import filling_exit_code
     from zerolap.cli.output import write_history
     from zerolap.cli.repeated_command import command_line, is_on_command_line
-    from zerolap.errors import UsageError
     from zerolap.history import Filling, FillOptions, HistoryHeader, history_of, keep_history, measurer_for
     from zerolap.lab import Lab
     from zerolap.store import Store
@@ -122,8 +122,7 @@ def show(
             with place.lab(results, measuring, quiet=reports.quiet) as lab:
                 wanted = FillOptions(engines, measuring.budget_seconds, line, retry=retry)
                 filled = Filling(asked, wanted, lab, measurer_for(asked, lab)).fill()
-            notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-            summary = HistoryHeader(line, filled.machine_seconds, notes)
+            summary = HistoryHeader(line, filled.machine_seconds, filled.notes)
         asked = commits.built(asked, results)
         document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)
         keep_history(document, asked, results)
@@ -132,18 +131,9 @@ def show(
         raise typer.Exit(filling_exit_code(document, engines, filled))
 
 
-app.own(
-    "ack",
-    help=ACK_HELP,
-)(ack)
+app.own("ack", help=ACK_HELP)(ack)
 app.own("table", help=TABLE_HELP)(table)
 app.own("report", help=REPORT_HELP)(report)
-app.own(
-    "import",
-    help=IMPORT_HELP,
-)(import_series)
+app.own("import", help=IMPORT_HELP)(import_series)
 app.own("imported", help=IMPORTED_HELP)(imported)
-app.own(
-    "export",
-    help=EXPORT_HELP,
-)(export)
+app.own("export", help=EXPORT_HELP)(export)

@@ -1,5 +1,7 @@
 """`zerolap history import`, `imported` and `export`: series of other tools, in and out."""
 
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,10 +9,10 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
-from zerolap.cli.option_groups import Only, Without
+from zerolap.cli.option_groups import Only, Without, flag, option
+from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
-    from zerolap.exchange import CollectedPoints, PublicNames, TimeSeriesServer
     from zerolap.history import HistoryRange
     from zerolap.records import History, ImportedSeries
     from zerolap.store import Store
@@ -64,53 +66,88 @@ Imported = Annotated[
         metavar="NAME",
     ),
 ]
-IMPORT_SCHEMA = "zerolap.history-import/1"
-SOURCES_SCHEMA = "zerolap.history-sources/1"
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """Which series are imported, and as what."""
+
+    source: str | None = option("Name of the import; by default that of the file or server.", "NAME")
+    case: str | None = option("Case of a table that names none; by default the name of the file.", "NAME")
+    filters: list[str] | None = option("Of a server, only series with this label.", "LABEL=VALUE", name="--filter")
+    better: list[str] | None = option(
+        "Which values of a metric are better, where its name does not say.", "METRIC=less|more"
+    )
+
+
+@dataclass(frozen=True)
+class ChosenOptions:
+    """Which series of an import are shown."""
+
+    cases: list[str] | None = option("Only cases of this name or glob.", "NAME", name="--case")
+    metrics: list[str] | None = option("Only metrics of this name or glob.", "NAME", name="--metric")
+    remove: bool = flag("Remove the series of this import.")
+
+    def has(self, series: "ImportedSeries") -> bool:
+        """Return whether a series has one of the cases and metrics."""
+        return all(
+            not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+            for name, patterns in ((series.case, self.cases), (series.metric, self.metrics))
+        )
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """What the labels of exported series name."""
+
+    project: str | None = option("Organization and repository of the labels; by default those of origin.", "ORG/REPO")
+    branch: str | None = option("Branch of the labels; by default that of HEAD.", "NAME")
+    environment: str = option("Label triggering_env.", "NAME", default="ci")
+    platform_name: str | None = option("Label running_platform; by default this machine's name.", "NAME")
+    build_variant: str | None = option("Label build_variant; by default the variant's name.", "NAME")
 
 
 def import_series(
     place: Annotated[str, typer.Argument(metavar="FILE|redis://HOST", help="Where the series are.")],
-    source: Annotated[
-        str | None,
-        typer.Option(help="Name of the import; by default that of the file or server.", metavar="NAME"),
-    ] = None,
-    case: Annotated[
-        str | None,
-        typer.Option(help="Case of a table that names none; by default the name of the file.", metavar="NAME"),
-    ] = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option("--filter", help="Of a server, only series with this label.", metavar="LABEL=VALUE"),
-    ] = None,
-    better: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Which values of a metric are better, where its name does not say.", metavar="METRIC=less|more"
-        ),
-    ] = None,
     *,
+    given: ImportOptions,
     reports: Annotated[options.Reports, Only("json", "quiet")],
     store: options.StoreLocation = None,
 ) -> None:
     """Read series, and keep them in the store."""
     from zerolap.cli.output import write_document
-    from zerolap.errors import UsageError
-    from zerolap.exchange import SCHEMES, CollectedPoints, source_of
+    from zerolap.exchange import (
+        BETTER,
+        LONGEST_SOURCE,
+        SCHEMES,
+        CollectedPoints,
+        read_file,
+        read_server,
+        source_of,
+    )
     from zerolap.store import Store
 
     is_server = place.startswith(SCHEMES)
-    if not is_server and filters:
+    if not is_server and given.filters:
         raise UsageError("`--filter` selects series of a server", hint="leave it out, or import redis://HOST:PORT")
-    for text in filters or []:
+    for text in given.filters or []:
         if not all(text.partition("=")):
             raise UsageError(f"`--filter {text}` is not valid", hint="write --filter branch=unstable")
-    name = _source_name(source or (source_of(place) if is_server else Path(place).stem))
-    stated = _stated_better(better)
+    name = (given.source or (source_of(place) if is_server else Path(place).stem)).strip()
+    if not name or len(name) > LONGEST_SOURCE or not name.isprintable():
+        raise UsageError("the name of the import is empty, too long or not printable", hint="--source NAME")
+    stated = _stated_better(given.better)
     points = CollectedPoints(name)
     with Store.open(store) as results:
-        _read(place, case, filters, points)
+        if is_server:
+            read_server(place, given.filters or [], points)
+        else:
+            read_file(Path(place), given.case, points)
         read = points.result()
-        series = [_with_better(each, stated) for each in read.series]
+        series = [
+            replace(each, labels={**each.labels, BETTER: stated[each.metric]}) if each.metric in stated else each
+            for each in read.series
+        ]
         if not read.points:
             raise UsageError(
                 f"`{name}` has no points that can be read",
@@ -121,7 +158,7 @@ def import_series(
         results.imported.keep(series)
         added = sum(each.points for each in results.imported.sources() if each.name == name) - kept
     document = {
-        "schema": IMPORT_SCHEMA,
+        "schema": "zerolap.history-import/1",
         "source": name,
         "series": len(series),
         "points": read.points,
@@ -143,25 +180,18 @@ def imported(
     source: Annotated[
         str | None, typer.Argument(metavar="SOURCE", help="Name of an import, or a glob.", show_default=False)
     ] = None,
-    cases: Annotated[
-        list[str] | None, typer.Option("--case", help="Only cases of this name or glob.", metavar="NAME")
-    ] = None,
-    metrics: Annotated[
-        list[str] | None, typer.Option("--metric", help="Only metrics of this name or glob.", metavar="NAME")
-    ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the series of this import.")] = False,
     *,
+    chosen: ChosenOptions,
     reports: Annotated[options.Reports, Without("html", "junit", "sarif")],
     store: options.StoreLocation = None,
 ) -> None:
     """List imports, show one, or remove one."""
     from zerolap.cli.output import write_history
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.exchange import imported_history
     from zerolap.store import Store
 
-    if source is None and (remove or cases or metrics or not {"json"}.issuperset(reports.targets)):
+    if source is None and (chosen != ChosenOptions() or not {"json"}.issuperset(reports.targets)):
         raise UsageError(
             "the series to show or remove have no source", hint="zerolap history imported lists the sources"
         )
@@ -169,12 +199,12 @@ def imported(
         if source is None:
             _list_sources(results, reports)
             return
-        if remove:
+        if chosen.remove:
             if not (count := results.imported.remove(source)):
                 raise _no_source(source, results)
             writer.show(f"removed {count:,} series of `{source}`")
             return
-        series = [each for each in chosen_imports(results, source) if _is_chosen(each, cases, metrics)]
+        series = [each for each in chosen_imports(results, source) if chosen.has(each)]
     if not series:
         raise UsageError(f"no series of `{source}` has that case and metric", hint="leave --case or --metric out")
     document = imported_history(series, source, command_line(context))
@@ -186,33 +216,26 @@ def export(
     *,
     cases: options.CaseOptions,
     commits: Annotated[options.RangeOptions, Without("platform")],
-    project: Annotated[
-        str | None,
-        typer.Option(help="Organization and repository of the labels; by default those of origin.", metavar="ORG/REPO"),
-    ] = None,
-    branch: Annotated[
-        str | None, typer.Option(help="Branch of the labels; by default that of HEAD.", metavar="NAME")
-    ] = None,
-    environment: Annotated[str, typer.Option(help="Label triggering_env.", metavar="NAME")] = "ci",
-    platform_name: Annotated[
-        str | None, typer.Option(help="Label running_platform; by default this machine's name.", metavar="NAME")
-    ] = None,
-    build_variant: Annotated[
-        str | None, typer.Option(help="Label build_variant; by default the variant's name.", metavar="NAME")
-    ] = None,
+    named: LabelOptions,
     reports: Annotated[options.Reports, Only("quiet")],
     store: options.StoreLocation = None,
 ) -> None:
     """Write the series of a history into a server."""
-    from zerolap.errors import UsageError
-    from zerolap.exchange import METRICS_OF_MEMTIER, PublicNames, TimeSeriesServer, source_of
+    from zerolap.exchange import (
+        METRICS_OF_MEMTIER,
+        PublicNames,
+        TimeSeriesServer,
+        public_lists_of,
+        public_series_of,
+        source_of,
+    )
     from zerolap.history import HistoryHeader, history_of, with_absolute_values
     from zerolap.lab import Lab
     from zerolap.store import Store
 
     source_of(to)
     asked = commits.asked(cases.selected())
-    organization, repository = _project(asked, project)
+    organization, repository = _project(asked, named.project)
     with Store.open_known(store) as results:
         asked = commits.built(asked, results)
         history = history_of(asked, Lab(results), HistoryHeader())
@@ -220,28 +243,20 @@ def export(
     names = PublicNames(
         organization=organization,
         repository=repository,
-        branch=branch or _branch_of(asked),
-        environment=environment,
-        build_variant=build_variant or document.variant,
-        platform=platform_name or document.platform.name,
+        branch=named.branch or _branch_of(asked),
+        environment=named.environment,
+        build_variant=named.build_variant or document.variant,
+        platform=named.platform_name or document.platform.name,
     )
     if not any(series.points for series in document.series):
         raise UsageError("nothing of the range is measured", hint="zerolap history --measure RANGE measures")
     with TimeSeriesServer.connected(to) as server:
-        keys, samples = _write(server, document, names)
+        series = public_series_of(document, names)
+        samples = sum(server.write(each) for each in series)
+        for key, members in public_lists_of(document, names).items():
+            server.list_members(key, members)
     if not reports.quiet:
-        writer.show(f"exported {samples:,} samples of {keys:,} keys to {server.name}")
-
-
-def _write(server: "TimeSeriesServer", document: "History", names: "PublicNames") -> tuple[int, int]:
-    """Write the series of a history and the lists of dashboards; return how many keys and samples they are."""
-    from zerolap.exchange import public_lists_of, public_series_of
-
-    series = public_series_of(document, names)
-    samples = sum(server.write(each) for each in series)
-    for key, members in public_lists_of(document, names).items():
-        server.list_members(key, members)
-    return len(series), samples
+        writer.show(f"exported {samples:,} samples of {len(series):,} keys to {server.name}")
 
 
 def chosen_imports(results: "Store", source: str) -> "list[ImportedSeries]":
@@ -261,27 +276,7 @@ def beside_imported(document: "History", source: str | None, results: "Store") -
     return with_imported(document, chosen_imports(results, source))
 
 
-def _read(place: str, case: str | None, filters: list[str] | None, points: "CollectedPoints") -> None:
-    from zerolap.exchange import SCHEMES, read_file, read_server
-
-    if place.startswith(SCHEMES):
-        read_server(place, filters or [], points)
-    else:
-        read_file(Path(place), case, points)
-
-
-def _source_name(name: str) -> str:
-    from zerolap.errors import UsageError
-    from zerolap.exchange import LONGEST_SOURCE
-
-    if not name.strip() or len(name) > LONGEST_SOURCE or not name.isprintable():
-        raise UsageError("the name of the import is empty, too long or not printable", hint="--source NAME")
-    return name.strip()
-
-
 def _stated_better(pairs: list[str] | None) -> dict[str, str]:
-    from zerolap.errors import UsageError
-
     stated = {}
     for pair in pairs or []:
         metric, _, better = pair.rpartition("=")
@@ -291,32 +286,11 @@ def _stated_better(pairs: list[str] | None) -> dict[str, str]:
     return stated
 
 
-def _with_better(series: "ImportedSeries", stated: dict[str, str]) -> "ImportedSeries":
-    from dataclasses import replace
-
-    from zerolap.exchange import BETTER
-
-    if series.metric not in stated:
-        return series
-    return replace(series, labels={**series.labels, BETTER: stated[series.metric]})
-
-
-def _is_chosen(series: "ImportedSeries", cases: list[str] | None, metrics: list[str] | None) -> bool:
-    from fnmatch import fnmatchcase
-
-    return all(
-        not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-        for name, patterns in ((series.case, cases), (series.metric, metrics))
-    )
-
-
 def _list_sources(results: "Store", reports: options.Reports) -> None:
-    from dataclasses import asdict
-
     from zerolap.cli.output import write_document
 
     sources = results.imported.sources()
-    write_document(reports.json, {"schema": SOURCES_SCHEMA, "sources": [asdict(each) for each in sources]})
+    write_document(reports.json, {"schema": "zerolap.history-sources/1", "sources": [asdict(each) for each in sources]})
     if not reports.has_table:
         return
     for each in sources:
@@ -328,8 +302,6 @@ def _list_sources(results: "Store", reports: options.Reports) -> None:
 
 
 def _no_source(source: str, results: "Store") -> Exception:
-    from zerolap.errors import UsageError
-
     names = [each.name for each in results.imported.sources()]
     hint = f"imported: {', '.join(names[:10])}" if names else "zerolap history import FILE"
     return UsageError(f"nothing is imported as `{source}`", hint=hint)
@@ -340,7 +312,6 @@ def _project(asked: "HistoryRange", project: str | None) -> tuple[str, str]:
     import re
 
     from zerolap.build import run_git
-    from zerolap.errors import UsageError
 
     text = project or run_git(asked.repository, "remote", "get-url", "origin").text
     match = re.search(r"(?:^|[:/])([\w.-]+)/([\w.-]+?)(?:\.git)?/?$", text)
@@ -351,7 +322,6 @@ def _project(asked: "HistoryRange", project: str | None) -> tuple[str, str]:
 
 def _branch_of(asked: "HistoryRange") -> str:
     from zerolap.build import run_git
-    from zerolap.errors import UsageError
 
     branch = run_git(asked.repository, "symbolic-ref", "--short", "--quiet", "HEAD").text
     if not branch:

@@ -1,11 +1,13 @@
 """`zerolap history table`: what each command has gained and lost since each release."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from zerolap.cli import options
-from zerolap.cli.option_groups import Only
+from zerolap.cli.option_groups import Only, flag, option
+from zerolap.errors import UsageError
 
 TABLE_HELP = """Show what each command has gained and lost since each release.
 
@@ -25,7 +27,21 @@ Examples:
     zerolap history table 'hash-*' --repo ~/redis --range tags:6.0.0..HEAD --metric cpu_ns_per_op --markdown table.md
 """
 
-INSTRUCTIONS = "instructions_per_op"
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What a table is of."""
+
+    PANEL: ClassVar = "What"
+
+    metric: str = option("Metric of the table, such as cpu_ns_per_op.", "METRIC", default="instructions_per_op")
+    since: str | None = option("Release that the headline begins at; by default the first.", "RELEASE")
+    weights: str = option(
+        "Weights of the cases: equal, command, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
+        "WEIGHTS",
+        default="equal",
+    )
+    split_builds: bool = flag("Measure what of a change is due to other flags.")
 
 
 def table(
@@ -33,38 +49,15 @@ def table(
     *,
     cases: options.CaseOptions,
     commits: options.RangeOptions,
-    metric: Annotated[
-        str, typer.Option(help="Metric of the table, such as cpu_ns_per_op.", metavar="METRIC", rich_help_panel="What")
-    ] = INSTRUCTIONS,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            help="Release that the headline begins at; by default the first.",
-            metavar="RELEASE",
-            rich_help_panel="What",
-        ),
-    ] = None,
-    weights: Annotated[
-        str,
-        typer.Option(
-            help="Weights of the cases: equal, command, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
-            metavar="WEIGHTS",
-            rich_help_panel="What",
-        ),
-    ] = "equal",
+    asked_for: TableOptions,
     login: options.LoginOptions,
-    split_builds: Annotated[
-        bool,
-        typer.Option("--split-builds", help="Measure what of a change is due to other flags.", rich_help_panel="How"),
-    ] = False,
     measuring: Annotated[options.MeasuringOptions, Only("budget", "trial_limit")],
-    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
+    reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
     place: options.LabOptions,
 ) -> None:
     """Measure the parts of builds if asked for, and write the table."""
-    from zerolap.cli.output import write_version_table
+    from zerolap.cli.output import write_sheet
     from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
     from zerolap.history import (
         TIME,
         WORK,
@@ -76,13 +69,16 @@ def table(
         version_table,
     )
     from zerolap.server import case_weights
+    from zerolap.sheets import version_table_sheet
     from zerolap.store import Store
 
+    metric, split_builds = asked_for.metric, asked_for.split_builds
     if metric not in (*WORK, *TIME):
         raise UsageError(f"a history does not follow `{metric}`", hint=f"write one of {', '.join([*WORK, *TIME])}")
     measuring.check()
     selected = cases.selected()
-    question = TableQuestion(metric, case_weights(weights, selected, login.login), since, command_line(context))
+    weights = case_weights(asked_for.weights, selected, login.login)
+    question = TableQuestion(metric, weights, asked_for.since, command_line(context))
     asked = commits.asked(selected)
     is_quiet = reports.quiet or not split_builds
     with Store.open_known(place.store) as results, place.lab(results, measuring, quiet=is_quiet) as lab:
@@ -95,4 +91,4 @@ def table(
             BuildSplit(asked, positions, metric, lab).measure(measuring.budget_seconds, question.command_line)
         shares = BuildSplit(asked, positions, metric, lab).shares()
         document = version_table(history, selected, question, shares)
-    write_version_table(document, reports)
+    write_sheet("a table of versions", document, version_table_sheet(document), reports)

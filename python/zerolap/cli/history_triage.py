@@ -7,6 +7,7 @@ import typer
 from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.option_groups import Only
+from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.store import Store
@@ -43,7 +44,6 @@ def ack(
 ) -> None:
     """Record or withdraw an accepted change."""
     from zerolap.build import required_commit
-    from zerolap.errors import UsageError
     from zerolap.history import TIME, WORK
     from zerolap.store import AcceptedChange, Store
 
@@ -74,7 +74,6 @@ def _require_known(case: str, results: "Store") -> None:
     from difflib import get_close_matches
 
     from zerolap.cases import core_suite
-    from zerolap.errors import UsageError
 
     known = results.history.cases() | {each.name for each in core_suite()}
     if case not in known:
@@ -88,8 +87,8 @@ def report(
     *,
     cases: options.CaseOptions,
     commits: options.RangeOptions,
-    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
+    fail_on: options.FailWhen = "never",
     store: options.StoreLocation = None,
 ) -> None:
     """Write what is open."""

@@ -3,14 +3,13 @@
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from operator import attrgetter
 
-from rich.table import Table
 from rich.text import Text
 
 from zerolap import writer
 from zerolap.foreign_text import one_line
-from zerolap.records import UsageError
+from zerolap.records import UsageError, moment_text
 from zerolap.sheets import sweep_headline, sweep_kernel, sweep_servers
 from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, StoredSweep
 
@@ -47,7 +46,7 @@ def latest_result(store: Store) -> str:
 def newest_results(store: Store) -> list[NewestResult]:
     """Return the newest results of all kinds, the newest first, those too that were not begun to be measured."""
     undocumented: Iterable[NewestResult] = map(_of_request, store.undocumented(LISTED))
-    return list(heapq.merge(_measured(store), undocumented, key=_created, reverse=True))[:LISTED]
+    return list(heapq.merge(_measured(store), undocumented, key=attrgetter("created"), reverse=True))[:LISTED]
 
 
 def show_newest(store: Store) -> None:
@@ -57,10 +56,7 @@ def show_newest(store: Store) -> None:
     if not results:
         console.print("The store is empty. Fill it: zerolap run, zerolap compare")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "created", "state", "servers", "outcome"):
-        # An id is copied as a whole.
-        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    table = writer.table("id", "created", "state", "servers", "outcome")
     for result in results:
         table.add_row(*map(Text, (result.id, result.created, result.state, result.servers, result.outcome)))
     console.print(table)
@@ -72,19 +68,16 @@ def show_newest(store: Store) -> None:
 def _measured(store: Store) -> list[NewestResult]:
     rows: Iterable[NewestResult] = map(_of_row, store.comparisons(LISTED))
     sweeps: Iterable[NewestResult] = map(_of_sweep, store.sweeps.newest(LISTED))
-    return list(heapq.merge(rows, sweeps, key=_created, reverse=True))[:LISTED]
-
-
-def _created(result: NewestResult) -> str:
-    return result.created
+    return list(heapq.merge(rows, sweeps, key=attrgetter("created"), reverse=True))[:LISTED]
 
 
 def _of_request(request: RequestInShort) -> NewestResult:
-    created = datetime.fromtimestamp(request.submitted, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     servers = " .. ".join(source.name for source in request.sides.values())
     nothing = NOT_DONE if request.kind == "snapshot" else MEASURED_NOTHING
     outcome = request.unreadable or one_line(request.reason) or nothing
-    return NewestResult(request.id, created, request.state, servers, outcome, request.state in INTERRUPTED_STATES)
+    return NewestResult(
+        request.id, moment_text(request.submitted), request.state, servers, outcome, request.state in INTERRUPTED_STATES
+    )
 
 
 def _of_row(row: StoredRow) -> NewestResult:

@@ -124,7 +124,6 @@ def _run() -> int:
 
 
 def _to_show(fault: Exception) -> ZerolapError:
-    """Return the error to show for what ended a command."""
     if isinstance(fault, ZerolapError):
         return with_file_named(fault)
     if isinstance(fault, UnicodeEncodeError):
@@ -134,7 +133,6 @@ def _to_show(fault: Exception) -> ZerolapError:
 
 
 def _of_system(fault: OSError) -> ZerolapError:
-    """Return the error to show for an unexpected error of the operating system."""
     if isinstance(fault, PermissionError):
         return UsageError(f"`{fault.filename}`: {fault.strerror}", hint="give a path that this user can access")
     if fault.errno == errno.ENOSPC:

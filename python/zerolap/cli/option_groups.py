@@ -19,7 +19,10 @@ PARAMETER = "parameter"
 def option(
     text: str, metavar: str, *, name: str | None = None, default: Any = None, complete: Any = None, **limits: Any
 ) -> Any:
-    """Return a field of a group that is an option with a value; its name is that of the field, unless one is given."""
+    """Return a field of a group that is an option with a value; its name is that of the field, unless one is given.
+
+    By the default `dataclasses.MISSING` it has to be given.
+    """
     names = [] if name is None else [name]
     information = typer.Option(*names, help=text, metavar=metavar, autocompletion=complete, **limits)
     return dataclasses.field(default=default, metadata={PARAMETER: information})
@@ -92,4 +95,5 @@ def _options_of(group: Any, choices: list[Only | Without]) -> Iterator[inspect.P
                     information.param_decls = (f"--{field.name.replace('_', '-')}",)
                 annotation = Annotated[annotation, information]
             kind = inspect.Parameter.KEYWORD_ONLY
-            yield inspect.Parameter(field.name, kind, default=field.default, annotation=annotation)
+            default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+            yield inspect.Parameter(field.name, kind, default=default, annotation=annotation)

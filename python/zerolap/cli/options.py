@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
@@ -16,6 +15,7 @@ from zerolap.cli import completion
 from zerolap.cli.option_groups import flag, option
 from zerolap.cli.option_values import ENGINES, engine_names, min_effects, seconds, server_settings, variant
 from zerolap.errors import UsageError
+from zerolap.fail_on import FailOn
 
 if TYPE_CHECKING:
     from zerolap.history import HistoryRange
@@ -289,7 +289,7 @@ class Reports:
     sarif: Text = option(
         "Write regressions as SARIF, which code scanning shows at the changed lines; - is standard output.", "FILE|-"
     )
-    csv: Text = option("Write all points as CSV; - is standard output.", "FILE|-")
+    csv: Text = option("Write the tables as CSV, of a history all points; - is standard output.", "FILE|-")
     quiet: bool = flag("Print neither progress nor the table.")
 
     def __post_init__(self) -> None:
@@ -400,16 +400,6 @@ class LoginOptions:
         from zerolap.server import read_login
 
         return read_login(self.password_file, self.username)
-
-
-class FailOn(StrEnum):
-    """When a finished comparison ends with exit code 1."""
-
-    NEVER = "never"
-    WORK = "work"
-    TIME = "time"
-    REGRESSION = "regression"
-    UNSURE = "unsure"
 
 
 ShowsAll = Annotated[

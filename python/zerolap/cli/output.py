@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from zerolap import report, writer
-from zerolap.cli.options import FailOn, Reports
+from zerolap.cli.options import Reports
+from zerolap.fail_on import FailOn
 from zerolap.records import (
-    BisectReport,
     CaseProfile,
     CheckReport,
     Comparison,
@@ -22,21 +22,17 @@ from zerolap.records import (
     RunReport,
     SweepReport,
     UsageError,
-    VersionTable,
 )
 from zerolap.sheets import (
     NO_CHANGES,
     Sheet,
-    bisect_sheet,
     check_sheet,
-    commit_shares_sheet,
     comparison_sheet,
     history_sheet,
     opportunities_sheet,
     profile_sheet,
     run_sheet,
     sweep_sheet,
-    version_table_sheet,
     with_sweep_reading,
 )
 from zerolap.store import Store
@@ -49,7 +45,7 @@ def write_comparison(
     comparison: Comparison,
     store: Store,
     reports: Reports,
-    fail_on: FailOn = FailOn.NEVER,
+    fail_on: FailOn = "never",
     *,
     shows_all: bool = False,
 ) -> None:
@@ -65,49 +61,49 @@ def write_comparison(
         return report.comparison_html(comparison, read_pictures(comparison, store))
 
     def sarif() -> str:
-        from zerolap.build import changes_between
+        from zerolap.cli.stored_comparisons import lines_changed
         from zerolap.report.pull_request import comparison_sarif
-        from zerolap.sheets import changed_lines
 
-        servers = store.request(comparison.id).request.servers
-        changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
-        return comparison_sarif(comparison, changed_lines(changes), fail_on.value)
+        return comparison_sarif(comparison, lines_changed(comparison, store), fail_on)
 
+    sheet = comparison_sheet(comparison)
     written: Written = {
         "json": partial(report.comparison_json, comparison),
         "markdown": partial(report.comparison_markdown, comparison),
         "html": html,
         "benchfmt": lambda: report.comparison_benchfmt(comparison, store.measurements(comparison.id)),
-        "junit": partial(report.comparison_junit, comparison, fail_on.value),
+        "junit": partial(report.comparison_junit, comparison, fail_on),
         "sarif": sarif,
+        "csv": partial(report.sheet_csv, sheet),
     }
-    show = partial(report.show_sheet, comparison_sheet(comparison), all_sections=shows_all)
-    _write("a comparison", reports, written, show, comparison.id)
+    _write("a comparison", reports, written, partial(report.show_sheet, sheet, all_sections=shows_all), comparison.id)
 
 
 def write_run(run: RunReport, store: Store, reports: Reports, *, shows_all: bool = False) -> None:
     """Write the reports and the table of a run, as `write_comparison` does."""
 
     def html() -> str:
-        from zerolap.documents import read_run_pictures
+        from zerolap.documents import read_pictures
 
-        return report.run_html(run, read_run_pictures(run, store))
+        return report.run_html(run, read_pictures(run, store))
 
+    sheet = run_sheet(run)
     written: Written = {
         "json": partial(report.document_json, run),
         "markdown": partial(report.run_markdown, run),
         "html": html,
         "benchfmt": lambda: report.run_benchfmt(run, store.measurements(run.id)),
         "junit": partial(report.run_junit, run),
+        "csv": partial(report.sheet_csv, sheet),
     }
-    _write("a run", reports, written, partial(report.show_sheet, run_sheet(run), all_sections=shows_all), run.id)
+    _write("a run", reports, written, partial(report.show_sheet, sheet, all_sections=shows_all), run.id)
 
 
 def write_sweep(sweep: SweepReport, reports: Reports) -> None:
     """Write the reports and the table of a sweep of snapshots."""
     document, sheet = with_sweep_reading(sweep), sweep_sheet(sweep)
     html = {"html": partial(report.sheet_html, document, sheet)}
-    _write_sheet("a sweep of snapshots", document, sheet, reports, html, sweep.id)
+    write_sheet("a sweep of snapshots", document, sheet, reports, html, sweep.id)
 
 
 def write_history(history: History, reports: Reports, nothing: str = NO_CHANGES) -> None:
@@ -116,27 +112,12 @@ def write_history(history: History, reports: Reports, nothing: str = NO_CHANGES)
         "csv": partial(report.history_csv, history),
         "benchfmt": partial(report.history_benchfmt, history),
     }
-    _write_sheet("a history", history, history_sheet(history, nothing), reports, of_history)
-
-
-def write_shares(history: History, reports: Reports) -> None:
-    """Write the share of each commit in the changes of a range: the reports and the table."""
-    _write_sheet("the shares of commits", history, commit_shares_sheet(history), reports)
-
-
-def write_version_table(table: VersionTable, reports: Reports) -> None:
-    """Write the reports and the table of the versions of a history."""
-    _write_sheet("a table of versions", table, version_table_sheet(table), reports)
-
-
-def write_bisect(search: BisectReport, reports: Reports) -> None:
-    """Write the reports and the lines of a search for a commit."""
-    _write_sheet("a search", search, bisect_sheet(search), reports)
+    write_sheet("a history", history, history_sheet(history, nothing), reports, of_history)
 
 
 def write_check(check: CheckReport, reports: Reports) -> None:
     """Write the document and the table of a check of cases."""
-    _write_sheet("a check", check, check_sheet(check), reports)
+    write_sheet("a check", check, check_sheet(check), reports)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:
@@ -152,10 +133,10 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: R
 
 def write_opportunities(document: Opportunities, limit: int, reports: Reports) -> None:
     """Write the reports and the lines of what could be optimised."""
-    _write_sheet("opportunities", document, opportunities_sheet(document, limit), reports)
+    write_sheet("opportunities", document, opportunities_sheet(document, limit), reports)
 
 
-def _write_sheet(
+def write_sheet(
     kind: str,
     document: Record,
     sheet: Sheet,
@@ -167,6 +148,7 @@ def _write_sheet(
     written: Written = {
         "json": partial(report.document_json, document),
         "markdown": partial(report.sheet_markdown, sheet),
+        "csv": partial(report.sheet_csv, sheet),
         **(others or {}),
     }
     _write(kind, reports, written, partial(report.show_sheet, sheet), identity)

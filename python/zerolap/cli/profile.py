@@ -1,5 +1,6 @@
 """`zerolap profile`: one look at where a case spends its time or waits, and the stacks as files for other programs."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -7,9 +8,10 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
-from zerolap.cli.option_groups import Only
+from zerolap.cli.option_groups import Only, flag, option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import EnvironmentMissing, TrialFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,6 @@ MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "trial_
 """Options that apply to what is measured, not to what is stored."""
 CHECKS_OF_RECORDING = {"stack_samples", "lost_samples"}
 """Checks that fail where other work takes the processors."""
-DEFAULT_TOP = 15
 MOST_NAMED = 8
 
 app = Verb()
@@ -48,6 +49,32 @@ Examples:
 """
 
 
+@dataclass(frozen=True)
+class ShownOptions:
+    """Which stacks are shown, and as what."""
+
+    stored: str | None = option(
+        "Show stored stacks of this comparison or run; `latest` is the newest that has some.", "ID"
+    )
+    side: Literal["base", "head"] = option("With --stored: side of a comparison.", "base|head", default="head")
+    thread: str | None = option("Only the samples of this thread; source lines are of all threads.", "NAME")
+    off_cpu: bool = flag("Show where threads wait, by the time off the processor, instead of CPU time.")
+    top: int = option("How many functions are listed.", "N", default=15, min=1)
+    lines: list[str] | None = option(
+        "Show all source lines of this function, instead of those of the costliest. May be repeated.", "FUNCTION"
+    )
+    output: list[str] | None = option(
+        "Write the stacks for another program, by the file's ending: .svg, .pb.gz (pprof), .speedscope.json,"
+        " .firefox.json, .folded.txt, .callgrind; - is standard output. May be repeated.",
+        "FILE|-",
+    )
+    format_name: str | None = option(
+        "Format of the file of --output, whatever its ending: svg, pprof, speedscope, firefox, folded, callgrind.",
+        "NAME",
+        name="--format",
+    )
+
+
 @app.own(help=HELP)
 def profile(
     context: typer.Context,
@@ -55,47 +82,8 @@ def profile(
         list[str] | None,
         typer.Argument(metavar="SERVER CASE", show_default=False, autocompletion=completion.revisions_and_cases),
     ] = None,
-    stored: Annotated[
-        str | None,
-        typer.Option(
-            help="Show stored stacks of this comparison or run; `latest` is the newest that has some.", metavar="ID"
-        ),
-    ] = None,
-    side: Annotated[Literal["base", "head"], typer.Option(help="With --stored: side of a comparison.")] = "head",
-    thread: Annotated[
-        str | None,
-        typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME"),
-    ] = None,
-    off_cpu: Annotated[
-        bool,
-        typer.Option("--off-cpu", help="Show where threads wait, by the time off the processor, instead of CPU time."),
-    ] = False,
-    top: Annotated[int, typer.Option(help="How many functions are listed.", min=1, metavar="N")] = DEFAULT_TOP,
-    lines: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Show all source lines of this function, instead of those of the costliest. May be repeated.",
-            metavar="FUNCTION",
-        ),
-    ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Write the stacks for another program, by the file's ending: .svg, .pb.gz (pprof), .speedscope.json, "
-            ".firefox.json, .folded.txt, .callgrind; - is standard output. May be repeated.",
-            metavar="FILE|-",
-        ),
-    ] = None,
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="Format of the file of --output, whatever its ending: svg, pprof, speedscope, firefox, folded, "
-            "callgrind.",
-            metavar="NAME",
-        ),
-    ] = None,
     *,
+    shown: ShownOptions,
     servers: options.ServerOptions,
     cases: Annotated[options.CaseOptions, Only("cases_directory", "topology")],
     measuring: Annotated[options.MeasuringOptions, Only("trial_limit", "seed")],
@@ -104,21 +92,23 @@ def profile(
 ) -> None:
     """Sample a case, or read stored stacks; write what was asked for, and the table."""
     from zerolap.cli.output import write_profile
-    from zerolap.cli.repeated_command import command_line
-    from zerolap.errors import UsageError
+    from zerolap.cli.repeated_command import command_line, is_on_command_line
     from zerolap.lab import Options, run_request
     from zerolap.queries import QuerySources, read_case_stacks
     from zerolap.store import Store
 
-    exports = _exports(output or [], format_name)
+    exports = _exports(shown.output or [], shown.format_name)
     options.check_targets([*reports.targets.values(), *exports])
-    if side == "base" and stored is None:
+    if shown.side == "base" and shown.stored is None:
         raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
-    engine: StackEngine = "traced" if off_cpu else "sampled"
-    if off_cpu and lines:
+    engine: StackEngine = "traced" if shown.off_cpu else "sampled"
+    if shown.off_cpu and shown.lines:
         raise UsageError("`--off-cpu` has no source lines", hint="leave --lines out")
-    if stored is None:
-        server, name = _server_and_case(words or [])
+    if shown.stored is None:
+        if len(words or []) != 2:
+            hint = "zerolap profile redis-server get-100B, or zerolap profile --stored ID"
+            raise UsageError("`zerolap profile` takes a server and one case", hint)
+        server, name = words or []
         request = run_request(
             server=servers.requested(server),
             cases=[_case(name, cases)],
@@ -128,18 +118,22 @@ def profile(
         measuring.check()
         find = partial(_measured, request, place, measuring, quiet=reports.quiet)
     else:
-        _refuse_measuring(context)
-        find = partial(_stored, stored, words or [], engine)
-    with Store.open(place.store) if stored is None else Store.open_to_read(place.store) as results:
+        for parameter in context.command.params:
+            # What is stored was measured as it was.
+            if parameter.name in MEASURING and is_on_command_line(context, parameter.name):
+                hint = "leave one of them out"
+                raise UsageError(f"`{parameter.opts[0]}` measures, and `--stored` does not", hint=hint)
+        find = partial(_stored, shown.stored, words or [], engine)
+    with Store.open(place.store) if shown.stored is None else Store.open_to_read(place.store) as results:
         identity, case = find(results)
-        stacks = read_case_stacks(QuerySources(results), identity, case, side, engine)
-        if thread is not None:
-            stacks = stacks.of_thread(thread)
-        shown = stacks.profile(top, lines or [])
+        stacks = read_case_stacks(QuerySources(results), identity, case, shown.side, engine)
+        if shown.thread is not None:
+            stacks = stacks.of_thread(shown.thread)
+        document = stacks.profile(shown.top, shown.lines or [])
         contents = {target: stacks.exported(export) for target, export in exports.items()}
         if reports.html is not None:
             _write_html(reports.html, results, identity)
-    write_profile(shown, contents, reports)
+    write_profile(document, contents, reports)
 
 
 def _measured(
@@ -151,7 +145,6 @@ def _measured(
     quiet: bool,
 ) -> tuple[str, str]:
     """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
-    from zerolap.errors import EnvironmentMissing, TrialFailed
     from zerolap.lab import run
     from zerolap.sheets import failed_check, plain
 
@@ -178,18 +171,8 @@ def _measured(
     return report.id, case.case
 
 
-def _server_and_case(words: "Sequence[str]") -> tuple[str, str]:
-    from zerolap.errors import UsageError
-
-    if len(words) != 2:
-        hint = "zerolap profile redis-server get-100B, or zerolap profile --stored ID"
-        raise UsageError("`zerolap profile` takes a server and one case", hint)
-    return words[0], words[1]
-
-
 def _stored(identity: str, words: "Sequence[str]", engine: "StackEngine", results: "Store") -> tuple[str, str]:
     """Return the full id of a stored result, and the name of its case that is meant; raises `UsageError`."""
-    from zerolap.errors import UsageError
     from zerolap.queries import QuerySources, stored_case
 
     if len(words) > 1:
@@ -199,8 +182,6 @@ def _stored(identity: str, words: "Sequence[str]", engine: "StackEngine", result
 
 def _case(name: str, cases: options.CaseOptions) -> "Case":
     """Return the case of that name; raises `UsageError` for none and for a glob of several."""
-    from zerolap.errors import UsageError
-
     chosen = cases.selected([name])
     if len(chosen) > 1:
         names = ", ".join(case.name for case in chosen[:MOST_NAMED])
@@ -211,7 +192,6 @@ def _case(name: str, cases: options.CaseOptions) -> "Case":
 
 def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, ExportFormat]":
     """Return the formats by target; raises `UsageError` for a format that is not known, or of more than one file."""
-    from zerolap.errors import UsageError
     from zerolap.queries import export_format
 
     if format_name is not None and len(targets) != 1:
@@ -219,16 +199,6 @@ def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, Ex
     if len(set(targets)) < len(targets):
         raise UsageError("two files would go to one place", hint="give a file for each")
     return {target: export_format(format_name, target) for target in targets}
-
-
-def _refuse_measuring(context: typer.Context) -> None:
-    """Raise `UsageError` for an option of measuring on the command line: what is stored was measured as it was."""
-    from zerolap.cli.repeated_command import is_on_command_line
-    from zerolap.errors import UsageError
-
-    for parameter in context.command.params:
-        if parameter.name in MEASURING and is_on_command_line(context, parameter.name):
-            raise UsageError(f"`{parameter.opts[0]}` measures, and `--stored` does not", hint="leave one of them out")
 
 
 def _write_html(target: str, results: "Store", identity: str) -> None:

@@ -29,8 +29,8 @@ def resume(
         str, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.unfinished_results)
     ],
     *,
-    reports: Annotated[options.Reports, Without("csv", "sarif")],
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    reports: Annotated[options.Reports, Without("sarif")],
+    fail_on: options.FailWhen = "never",
     measuring: Annotated[options.MeasuringOptions, Only("trial_limit")],
     place: options.LabOptions,
 ) -> None:

@@ -48,7 +48,7 @@ def run(
     servers: options.ServerOptions,
     measuring: Annotated[options.MeasuringOptions, Without("min_effect")],
     submission: options.PlatformOptions,
-    reports: Annotated[options.Reports, Without("csv", "sarif")],
+    reports: Annotated[options.Reports, Without("sarif")],
     place: options.LabOptions,
 ) -> None:
     """Measure the server, write the reports, and exit."""

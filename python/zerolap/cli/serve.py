@@ -1,15 +1,15 @@
 """`zerolap serve`: carries out submitted requests."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import flag, option
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb()
 
@@ -49,84 +49,63 @@ Measure what pull requests, pushes and schedules ask for:
     zerolap serve --triggers triggers.toml
 """
 
-DEMO_HELP = (
-    "Show made-up data on all pages, to look at them without measuring anything: they are in a temporary store, which"
-    " is removed at the end, and readable without a token."
-)
-
 DEFAULT_LISTEN = "127.0.0.1:7480"
 
-Listen = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other"
-        " machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated. [default:"
-        f" {DEFAULT_LISTEN}]",
-        metavar="HOST:PORT",
-    ),
-]
-FleetDirectory = Annotated[
-    Path | None,
-    typer.Option(
-        "--fleet",
-        help="Directory of a fleet, made by zerolap fleet init; without it this machine measures.",
-        metavar="DIR",
-    ),
-]
+
+@dataclass(frozen=True)
+class ServedOptions:
+    """What is served, and where."""
+
+    listen: list[str] | None = option(
+        "Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other machines"
+        " need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated."
+        f" [default: {DEFAULT_LISTEN}]",
+        "HOST:PORT",
+    )
+    fleet: Path | None = option(
+        "Directory of a fleet, made by zerolap fleet init; without it this machine measures.", "DIR"
+    )
+    triggers: Path | None = option(
+        "Settings of triggers: labels and commands on pull requests, pushes, tags, watched remotes, schedules.", "FILE"
+    )
+    hosts: list[str] | None = option(
+        "Further name under which the lab is reached, such as that of a proxy; requests to other names are refused."
+        " Addresses, localhost, this machine's name, and those of --listen and public_url are permitted.",
+        "NAME",
+        name="--host",
+    )
+    public_reports: bool = flag("Make reports public: readable without a token.")
+    demo: bool = flag(
+        "Show made-up data on all pages, to look at them without measuring anything: they are in a temporary store,"
+        " which is removed at the end, and readable without a token."
+    )
 
 
 @app.own(help=HELP)
-def serve(
-    listen: Listen = None,
-    fleet: FleetDirectory = None,
-    triggers: Annotated[
-        Path | None,
-        typer.Option(
-            help="Settings of triggers: labels and commands on pull requests, pushes, tags,"
-            " watched remotes, schedules.",
-            metavar="FILE",
-        ),
-    ] = None,
-    *,
-    kept: options.KeptOptions,
-    hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--host",
-            help="Further name under which the lab is reached, such as that of a proxy; requests to other names are"
-            " refused. Addresses, localhost, this machine's name, and those of --listen and public_url are permitted.",
-            metavar="NAME",
-        ),
-    ] = None,
-    public_reports: Annotated[
-        bool, typer.Option("--public-reports", help="Make reports public: readable without a token.")
-    ] = False,
-    demo: Annotated[bool, typer.Option("--demo", help=DEMO_HELP)] = False,
-    place: options.LabOptions,
-) -> None:
+def serve(*, served: ServedOptions, kept: options.KeptOptions, place: options.LabOptions) -> None:
     """Serve until stopped."""
     import asyncio
 
     from zerolap.api import Address, ServeOptions, serve as serve_store
     from zerolap.cli.logging import set_up_logs
-    from zerolap.errors import UsageError
     from zerolap.fleet.setup import read_configuration
     from zerolap.store import Store
     from zerolap.triggers import Triggers, mirrors_of, read_trigger_settings
 
-    if demo:
-        if any((fleet, triggers, place.store)) or kept != options.KeptOptions():
+    fleet, hosts, listen = served.fleet, served.hosts or (), served.listen or [DEFAULT_LISTEN]
+    if served.demo:
+        if any((fleet, served.triggers, place.store)) or kept != options.KeptOptions():
             raise UsageError(
                 "--demo shows a store of its own", hint="leave out --store, --fleet, --triggers and the --keep options"
             )
-        _serve_made_up_data(listen or [DEFAULT_LISTEN], hosts or ())
+        _serve_made_up_data(listen, hosts)
         return
-    addresses = [Address.parse(address) for address in listen or [DEFAULT_LISTEN]]
+    addresses = [Address.parse(address) for address in listen]
     if fleet is not None:
         if not fleet.is_dir():
             raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
         read_configuration(fleet)
-    settings = None if triggers is None else read_trigger_settings(triggers)
+    settings = None if served.triggers is None else read_trigger_settings(served.triggers)
     retention = kept.retention
     set_up_logs()
     with Store.open(place.store) as results:
@@ -139,8 +118,8 @@ def serve(
             policy,
             triggers=by_itself,
             retention=retention,
-            hosts=hosts or (),
-            public_reports=public_reports,
+            hosts=hosts,
+            public_reports=served.public_reports,
         )
         asyncio.run(serve_store(serving))
 
@@ -157,7 +136,10 @@ def _serve_made_up_data(listen: Sequence[str], hosts: Sequence[str]) -> None:
 
     addresses = [Address.parse(address) for address in listen]
     set_up_logs()
-    with tempfile.TemporaryDirectory(prefix="zerolap-demo-") as directory, Store.open(directory) as made_up:
+    with (
+        tempfile.TemporaryDirectory(prefix="zerolap-demo-") as directory,
+        Store.open(directory, is_temporary=True) as made_up,
+    ):
 
         def make_up() -> None:
             writer.note("making data up: nothing of what the pages show was measured")

@@ -36,15 +36,13 @@ _OPTION = re.compile(r"`--([a-z-]+)[ `]")
 def with_file_named(fault: ZerolapError) -> ZerolapError:
     """Return an error that begins with an option, with the file in its hint where the option is set there."""
     begun = _OPTION.match(fault.message)
-    if not isinstance(fault, UsageError) or begun is None or not _sets(begun[1]):
+    if not isinstance(fault, UsageError) or begun is None:
+        return fault
+    document = _document()
+    if not any(begun[1] in values for values in (document, *document.values()) if isinstance(values, dict)):
         return fault
     hint = "; ".join(filter(None, [fault.hint, f"`{begun[1]}` is set in `{FILE}`"]))
     return UsageError(fault.message, hint=hint, details=fault.details)
-
-
-def _sets(option: str) -> bool:
-    document = _document()
-    return any(option in values for values in (document, *document.values()) if isinstance(values, dict))
 
 
 def default_map() -> dict[str, Any]:
@@ -61,7 +59,12 @@ def default_map() -> dict[str, Any]:
         if name not in OPTIONS:
             hint = _known("options", name, sorted(OPTIONS))
             raise UsageError(f"`{FILE}` sets `{name}`, which is not an option", hint=hint)
-    by_verb = {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
+    by_verb = {}
+    for verb in VERBS:
+        values = {**shared, **tables.get(verb, {})}
+        # The parameter `cases` of verbs is the positional argument.
+        names = {name: "cases_directory" if name == "cases" else name.replace("-", "_") for name in values}
+        by_verb[verb] = {names[name]: value for name, value in values.items()}
     return by_verb | {verb: dict.fromkeys(inner, by_verb[verb]) for verb, inner in INNER_VERBS.items()}
 
 
@@ -77,9 +80,3 @@ def _document() -> dict[str, Any]:
         return tomllib.loads(read_named(FILE, MOST_BYTES).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
-
-
-def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the values by the parameters of the verbs, where `cases` is the positional argument."""
-    parameters = {"cases": "cases_directory"}
-    return {parameters.get(name, name.replace("-", "_")): value for name, value in options.items()}

@@ -1,23 +1,29 @@
 """`zerolap snapshot`: what a save in the background costs the clients of a server, over sizes of data."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
 from zerolap.cli import completion, options
-from zerolap.cli.option_groups import Only
+from zerolap.cli.option_groups import Only, flag, option
 from zerolap.cli.option_values import BYTES_PER_UNIT
+from zerolap.cli.repeated_command import command_line, is_on_command_line
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
+from zerolap.fail_on import FailOn
 
 if TYPE_CHECKING:
     from zerolap.lab import Factor
-    from zerolap.records import SnapshotLoad
+    from zerolap.records import KernelFiles, SnapshotLoad
 
 MOST_REPETITIONS = 100
 SMALLEST_SIZE = 1 << 20
+OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on", "platform")
+"""Options of a sweep on machines themselves, which an emulated one does not follow."""
 
 app = Verb()
 
@@ -50,117 +56,115 @@ Examples:
 """
 
 
+@dataclass(frozen=True)
+class SweepOptions:
+    """What is repeated at which sizes, and what is measured beside each other."""
+
+    sizes: str | None = option(
+        "Sizes of data, separated by commas: 256MiB,1GiB. By default 1, 2, 4 and 8 GiB, as memory allows.", "SIZES"
+    )
+    event: Literal["bgsave", "bgrewriteaof", "replica", "none"] = option(
+        "What makes the server fork: bgsave, bgrewriteaof, replica, or none.", "NAME", default="bgsave"
+    )
+    load: str = option(
+        "Loads, separated by commas: open (requests are due at a fixed rate), closed (each connection waits for its"
+        " reply).",
+        "NAMES",
+        default="open,closed",
+    )
+    rate: int = option("Requests a second of the open loop.", "N", default=5000, min=100, max=10_000_000)
+    connections: int = option("Connections of the load.", "N", default=50, min=1, max=10_000)
+    repetitions: int = option("Events for each size and load.", "N", default=5, min=1, max=MOST_REPETITIONS)
+    base: str | None = option("A second server, that SERVER is compared with at each size.", "SERVER")
+    vary: list[str] | None = option(
+        "Values of a server setting, of variant or of transparent-huge-pages that are compared with the first one; can"
+        " be given several times.",
+        "KEY=A,B",
+    )
+    trace: bool = flag(
+        "Trace one more event at the greatest size: the fork by part, the server's system calls with their stacks"
+        " until its child has exited, the child. Needs bpftrace and root."
+    )
+    kernel: Path | None = option(
+        "Count forks in emulated machines instead, with a kernel that is built of this source tree or tarball, such as"
+        " /usr/src/linux-source-6.1.tar.xz.",
+        "SOURCE",
+    )
+    kernel_patch: list[Path] | None = option("A patch of the kernel; can be given several times.", "FILE")
+    kernel_config: list[Path] | None = option(
+        "Settings of the kernel beside those that the machine needs; can be given several times.", "FILE"
+    )
+    min_effect: str = option("Smallest relevant change, for verdicts.", "SIZE", default="10%")
+
+    def kernel_files(self, context: typer.Context) -> "KernelFiles | None":
+        """Return what the kernel is built of, or none without `--kernel`; raises `UsageError`."""
+        from zerolap.build import KernelSource
+
+        if self.kernel is None:
+            if self.kernel_patch or self.kernel_config:
+                raise UsageError(
+                    "`--kernel-patch` and `--kernel-config` need a kernel",
+                    hint="give --kernel /usr/src/linux-source-6.1.tar.xz",
+                )
+            return None
+        for name in OF_MACHINES:
+            if is_on_command_line(context, name):
+                text = name.replace("_", "-")
+                raise UsageError(f"`--{text}` does not go with `--kernel`, which counts forks in emulated machines")
+        return KernelSource(self.kernel, self.kernel_patch or [], self.kernel_config or []).files
+
+    def check_gate(self, fail_on: FailOn) -> None:
+        """Raise `UsageError` where a sweep has no verdicts of the kind that `--fail-on` looks at."""
+        if fail_on == "work":
+            raise UsageError("`--fail-on work`: a sweep has no verdicts on work", hint="write --fail-on regression")
+        if fail_on != "never" and self.base is None and self.vary is None:
+            raise UsageError("`--fail-on` needs something to compare with", hint="give --base SERVER or --vary KEY=A,B")
+
+
 @app.own(help=HELP)
 def snapshot(
     context: typer.Context,
     server: Annotated[str, typer.Argument(metavar="SERVER", show_default=False, autocompletion=completion.revisions)],
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Sizes of data, separated by commas: 256MiB,1GiB. By default 1, 2, 4 and 8 GiB, as memory allows.",
-            metavar="SIZES",
-        ),
-    ] = None,
-    event: Annotated[
-        Literal["bgsave", "bgrewriteaof", "replica", "none"],
-        typer.Option(help="What makes the server fork: bgsave, bgrewriteaof, replica, or none.", metavar="NAME"),
-    ] = "bgsave",
-    load: Annotated[
-        str,
-        typer.Option(
-            help="Loads, separated by commas: open (requests are due at a fixed rate), closed (each connection waits "
-            "for its reply).",
-            metavar="NAMES",
-        ),
-    ] = "open,closed",
-    rate: Annotated[
-        int, typer.Option(help="Requests a second of the open loop.", min=100, max=10_000_000, metavar="N")
-    ] = 5000,
-    connections: Annotated[int, typer.Option(help="Connections of the load.", min=1, max=10_000, metavar="N")] = 50,
-    repetitions: Annotated[
-        int,
-        typer.Option(help="Events for each size and load.", min=1, max=MOST_REPETITIONS, metavar="N"),
-    ] = 5,
-    base: Annotated[
-        str | None,
-        typer.Option(help="A second server, that SERVER is compared with at each size.", metavar="SERVER"),
-    ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Values of a server setting, of variant or of transparent-huge-pages that are compared with the first "
-            "one; can be given several times.",
-            metavar="KEY=A,B",
-        ),
-    ] = None,
-    trace: Annotated[
-        bool,
-        typer.Option(
-            "--trace",
-            help="Trace one more event at the greatest size: the fork by part, the server's system calls with their "
-            "stacks until its child has exited, the child. Needs bpftrace and root.",
-        ),
-    ] = False,
-    kernel: Annotated[
-        Path | None,
-        typer.Option(
-            help="Count forks in emulated machines instead, with a kernel that is built of this source tree or "
-            "tarball, such as /usr/src/linux-source-6.1.tar.xz.",
-            metavar="SOURCE",
-        ),
-    ] = None,
-    kernel_patch: Annotated[
-        list[Path] | None,
-        typer.Option(help="A patch of the kernel; can be given several times.", metavar="FILE"),
-    ] = None,
-    kernel_config: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Settings of the kernel beside those that the machine needs; can be given several times.",
-            metavar="FILE",
-        ),
-    ] = None,
-    min_effect: Annotated[str, typer.Option(help="Smallest relevant change, for verdicts.", metavar="SIZE")] = "10%",
     *,
+    wanted: SweepOptions,
     servers: options.ServerOptions,
     measuring: Annotated[options.MeasuringOptions, Only("seed")],
-    reports: Annotated[options.Reports, Only("json", "html", "markdown", "quiet")],
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    reports: Annotated[options.Reports, Only("json", "html", "markdown", "csv", "quiet")],
+    fail_on: options.FailWhen = "never",
     submission: options.PlatformOptions,
     place: options.LabOptions,
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
-    from zerolap.cli.emulated_forks import KernelOptions
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import write_sweep
-    from zerolap.cli.repeated_command import command_line, is_on_command_line
     from zerolap.lab import EMULATED_SEED, emulated_request, sides_of, snapshot as sweep, snapshot_request
     from zerolap.records import EmulatedSweep, SnapshotSweep
     from zerolap.store import Store
 
-    kernel_files = KernelOptions(kernel, kernel_patch or [], kernel_config or []).files(context)
-    _check_gate(fail_on, has_sides=base is not None or vary is not None)
-    sizes_bytes = () if sizes is None else _sizes(sizes)
-    factors, words = [_factor(text) for text in vary or []], command_line(context)
-    sides = sides_of(servers.requested(server), None if base is None else servers.requested(base), factors)
+    kernel_files = wanted.kernel_files(context)
+    wanted.check_gate(fail_on)
+    sizes_bytes = () if wanted.sizes is None else _sizes(wanted.sizes)
+    factors, words = [_factor(text) for text in wanted.vary or []], command_line(context)
+    base = None if wanted.base is None else servers.requested(wanted.base)
+    sides = sides_of(servers.requested(server), base, factors)
     seed = measuring.seed
     if kernel_files is not None:
         forks = EmulatedSweep(kernel=kernel_files, sizes_bytes=sizes_bytes)
         if is_on_command_line(context, "repetitions"):
-            forks = forks.model_copy(update={"repetitions": repetitions})
+            forks = forks.model_copy(update={"repetitions": wanted.repetitions})
         request = emulated_request(sides, forks, words, seed=EMULATED_SEED if seed is None else seed)
     else:
-        wanted = SnapshotSweep(
-            event=event,
+        measured = SnapshotSweep(
+            event=wanted.event,
             sizes_bytes=sizes_bytes,
-            loads=_loads(load),
-            rate_per_second=rate,
-            connections=connections,
-            repetitions=repetitions,
-            is_traced=trace,
+            loads=_loads(wanted.load),
+            rate_per_second=wanted.rate,
+            connections=wanted.connections,
+            repetitions=wanted.repetitions,
+            is_traced=wanted.trace,
         )
-        effect, is_here = _min_effect(min_effect), submission.platform is None
-        request = snapshot_request(sides, wanted, words, min_effect=effect, seed=seed, is_here=is_here)
+        effect, is_here = _min_effect(wanted.min_effect), submission.platform is None
+        request = snapshot_request(sides, measured, words, min_effect=effect, seed=seed, is_here=is_here)
     with Store.open(place.store) as results:
         if submission.platform is not None:
             from zerolap.cli.submitting import answered
@@ -172,19 +176,8 @@ def snapshot(
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
 
-def _check_gate(fail_on: options.FailOn, *, has_sides: bool) -> None:
-    """Raise `UsageError` where a sweep has no verdicts of the kind that `--fail-on` looks at."""
-    from zerolap.errors import UsageError
-
-    if fail_on is options.FailOn.WORK:
-        raise UsageError("`--fail-on work`: a sweep has no verdicts on work", hint="write --fail-on regression")
-    if fail_on is not options.FailOn.NEVER and not has_sides:
-        raise UsageError("`--fail-on` needs something to compare with", hint="give --base SERVER or --vary KEY=A,B")
-
-
 def _factor(text: str) -> "Factor":
     """Return what is varied, such as `io-threads=1,4`; raises `UsageError`."""
-    from zerolap.errors import UsageError
     from zerolap.lab import Factor
 
     key, _, values = text.partition("=")
@@ -196,8 +189,6 @@ def _factor(text: str) -> "Factor":
 
 def _min_effect(text: str) -> float:
     """Return the smallest relevant change as a fraction; raises `UsageError`."""
-    from zerolap.errors import UsageError
-
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", text.strip())
     effect = 0.0 if match is None else float(match[1]) / (100 if match[2] else 1)
     if not 0 < effect < 1:
@@ -207,8 +198,6 @@ def _min_effect(text: str) -> float:
 
 def _sizes(text: str) -> tuple[int, ...]:
     """Return sizes such as `256MiB,1GiB` in bytes; raises `UsageError`."""
-    from zerolap.errors import UsageError
-
     sizes = []
     for word in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(MiB|GiB|TiB)", word)
@@ -223,7 +212,6 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _loads(text: str) -> "tuple[SnapshotLoad, ...]":
     """Return the loads of that text, each once; raises `UsageError`."""
-    from zerolap.errors import UsageError
     from zerolap.records import SnapshotLoad
 
     names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

@@ -62,18 +62,13 @@ def state_of_comparisons(
         for comparison in comparisons
     ]
     return PullRequestState(
-        commits=CommitRange(address.repository, base, head, _changed_lines(first, store), address.site),
+        commits=CommitRange(address.repository, base, head, lines_changed(first, store), address.site),
         number=address.number,
         label="",
-        command=_command(comparisons, store),
+        # Several that have drawn their seeds have no command in common but the one that was given.
+        command=first.command_line if len(comparisons) == 1 else store.request(first.id).request.command_line,
         platforms=tuple(outcomes),
     )
-
-
-def _command(comparisons: Sequence[Comparison], store: Store) -> str:
-    """Return the command that repeats the comparisons; several that have drawn their seeds have none in common."""
-    first = comparisons[0]
-    return first.command_line if len(comparisons) == 1 else store.request(first.id).request.command_line
 
 
 def _outcome(
@@ -100,8 +95,7 @@ def _commits(comparison: Comparison) -> tuple[str, str]:
     return base, head
 
 
-def _changed_lines(comparison: Comparison, store: Store) -> tuple[ChangedLines, ...]:
+def lines_changed(comparison: Comparison, store: Store) -> tuple[ChangedLines, ...]:
     """Return the changed lines; none if the sources are not trees."""
     servers = store.request(comparison.id).request.servers
-    changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
-    return changed_lines(changes)
+    return changed_lines(changes_between(servers["base"].source, servers["head"].source, store.blobs))

@@ -6,10 +6,11 @@ from typing import Final
 
 from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
-from zerolap.cli.options import FailOn, PlatformOptions, Reports
+from zerolap.cli.options import PlatformOptions, Reports
 from zerolap.cli.output import write_comparison, write_run, write_sweep
 from zerolap.documents import read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
+from zerolap.fail_on import FailOn
 from zerolap.lab import SubmissionOptions, on_platforms
 from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
@@ -43,7 +44,7 @@ def answered(
     store: Store,
     submission: PlatformOptions,
     reports: Reports,
-    fail_on: FailOn = FailOn.NEVER,
+    fail_on: FailOn = "never",
 ) -> int:
     """Submit a request to its platforms, wait until they have answered, unless told not to, and return the exit code.
 
@@ -67,14 +68,14 @@ def answered(
             own = reports if is_alone else reports.of_platform(each.platform)
             codes.append(_written(each, store, own, fail_on))
         else:
-            faults.append(f"{each.id} on {each.platform} {_word(ended.state)}: {ended.reason}".rstrip(": "))
+            word = ended.state if ended.state == "failed" else f"was {ended.state}"
+            faults.append(f"{each.id} on {each.platform} {word}: {ended.reason}".rstrip(": "))
     if faults:
         raise ZerolapError("; ".join(faults), hint="zerolap fleet status shows it; zerolap fleet retry ID repeats it")
     return max(codes)
 
 
 def _wait_for(requests: Sequence[Request], store: Store, *, quiet: bool) -> None:
-    """Wait until all requests have ended, and show their progress."""
     shown: dict[str, str] = {}
     open_requests = [request.id for request in requests]
     while open_requests:
@@ -94,7 +95,6 @@ def _wait_for(requests: Sequence[Request], store: Store, *, quiet: bool) -> None
 
 
 def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) -> int:
-    """Write the reports of a request that is done and return its exit code."""
     if request.kind == "snapshot":
         sweep = store.sweeps.report(request.id)
         write_sweep(sweep, reports)
@@ -106,7 +106,3 @@ def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) 
     comparison = read_comparison(store, request.id)
     write_comparison(comparison, store, reports, fail_on)
     return exit_code(comparison, fail_on)
-
-
-def _word(state: str) -> str:
-    return state if state == "failed" else f"was {state}"

@@ -1,7 +1,6 @@
 """`zerolap token`: makes, lists and removes tokens of the HTTP API."""
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
@@ -10,6 +9,7 @@ from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
 
 app = Verb(help=VERBS["token"])
 
@@ -40,7 +40,6 @@ def add(
     Examples: zerolap token add ci --scope submit; zerolap token add ci-2 --scope submit --actor ci > token
     """
     from zerolap.api import INCLUDED, new_token, token_digest
-    from zerolap.errors import UsageError
     from zerolap.store import ApiToken, Store
     from zerolap.triggers import LOGIN
 
@@ -65,7 +64,10 @@ def list_tokens(json: options.Json = None, store: options.StoreLocation = None) 
 
     Example: zerolap token list --json -
     """
+    from rich.text import Text
+
     from zerolap.cli.output import write_document
+    from zerolap.records import moment_text
     from zerolap.store import Store
 
     with Store.open(store) as results:
@@ -75,15 +77,21 @@ def list_tokens(json: options.Json = None, store: options.StoreLocation = None) 
             "name": token.name,
             "actor": token.actor,
             "scope": token.scopes[-1],
-            "created": _time(token.created),
-            "last_used": None if token.last_used is None else _time(token.last_used),
+            "created": moment_text(token.created),
+            "last_used": moment_text(token.last_used) or None,
         }
         for token in tokens
     ]
     write_document(json, {"schema": TOKENS_SCHEMA, "tokens": listed})
     if json == "-":
         return
-    _show(listed)
+    if not listed:
+        writer.show("There are no tokens. Make one: zerolap token add NAME")
+        return
+    table = writer.table("token", "actor", "scope", "created", "last used")
+    for row in listed:
+        table.add_row(*(Text(value or "never") for value in row.values()))
+    writer.console().print(table)
 
 
 @app.own()
@@ -92,29 +100,9 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
 
     Example: zerolap token remove ci
     """
-    from zerolap.errors import UsageError
     from zerolap.store import Store
 
     with Store.open(store) as results:
         if not results.triggers.remove_token(name):
             raise UsageError(f"there is no token {name}", hint="zerolap token list shows all")
     writer.show(f"the token {name} is removed")
-
-
-def _show(listed: list[dict[str, str | None]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    if not listed:
-        writer.show("There are no tokens. Make one: zerolap token add NAME")
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("token", "actor", "scope", "created", "last used"):
-        table.add_column(heading, overflow="fold")
-    for token in listed:
-        table.add_row(*(Text(value or "never") for value in token.values()))
-    writer.console().print(table)
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,14 +10,16 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
-from zerolap.cli.option_groups import Only
+from zerolap.cli.option_groups import Only, flag, option
 from zerolap.cli.option_values import seconds
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
+from zerolap.fail_on import FailOn
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison
-    from zerolap.triggers import Push, TriggerSettings
+    from zerolap.triggers import Push
 
 app = Verb()
 
@@ -39,32 +42,31 @@ Examples:
 """
 
 
+@dataclass(frozen=True)
+class FollowedOptions:
+    """What is followed, and how."""
+
+    repo: str = option("URL or path of the repository.", "R", default="", show_default=False)
+    branch: list[str] | None = option("Branch to follow, or a glob of branches; can be repeated.", "B")
+    tag: list[str] | None = option("Glob of tags to follow; can be repeated.", "T")
+    every: str = option("Time between two checks of the remote.", "DURATION", default="60s")
+    since: str = option("Commit or tag after which following begins, the first time.", "REV", default="")
+    each_commit: bool = flag("Compare each commit with the one before it.")
+    once: bool = flag("Check once, measure new commits, and exit.")
+    json: str | None = option(
+        "File for a line of JSON for each push, - for standard output; what people read is then on standard error.",
+        "FILE|-",
+    )
+
+
 @app.own(help=HELP)
 def watch(
-    repo: Annotated[str, typer.Option(help="URL or path of the repository.", metavar="R", show_default=False)] = "",
-    branch: Annotated[
-        list[str] | None, typer.Option(help="Branch to follow, or a glob of branches; can be repeated.", metavar="B")
-    ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Glob of tags to follow; can be repeated.", metavar="T")] = None,
-    every: Annotated[str, typer.Option(help="Time between two checks of the remote.", metavar="DURATION")] = "60s",
-    since: Annotated[
-        str, typer.Option(help="Commit or tag after which following begins, the first time.", metavar="REV")
-    ] = "",
-    each_commit: Annotated[bool, typer.Option(help="Compare each commit with the one before it.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="Check once, measure new commits, and exit.")] = False,
     *,
+    followed: FollowedOptions,
     cases: Annotated[options.CaseOptions, Only("cases", "cases_directory")],
     servers: Annotated[options.ServerOptions, Only("variant")],
     measuring: Annotated[options.MeasuringOptions, Only("engine", "budget")],
-    json: Annotated[
-        str | None,
-        typer.Option(
-            help="File for a line of JSON for each push, - for standard output; what people read is then on standard"
-            " error.",
-            metavar="FILE|-",
-        ),
-    ] = None,
-    fail_on: options.FailWhen = options.FailOn.NEVER,
+    fail_on: options.FailWhen = "never",
     place: options.LabOptions,
 ) -> None:
     """Follow until stopped."""
@@ -73,43 +75,36 @@ def watch(
     from zerolap.api import follow
     from zerolap.cli.logging import set_up_lines
     from zerolap.cli.watch_log import WatchLog
-    from zerolap.errors import UsageError
     from zerolap.store import Store
+    from zerolap.triggers import checked_settings
 
+    repo, branches, tags = followed.repo, followed.branch or [], followed.tag or []
     if not repo:
         raise UsageError("`zerolap watch` needs a repository", hint="zerolap watch --repo URL --branch NAME")
-    if not branch and not tag:
+    if not branches and not tags:
         raise UsageError("`zerolap watch` needs a branch or tags", hint=f"zerolap watch --repo {repo} --branch main")
-    settings = _settings(
-        {
-            "remote": repo,
-            "branches": branch or [],
-            "tags": tag or [],
-            "every_seconds": seconds(every, "--every"),
-            "each_commit": each_commit,
-            "cases": cases.cases or [],
-            "cases_directory": None if cases.cases_directory is None else str(cases.cases_directory),
-            "engines": measuring.engines(judging=True),
-            "budget": measuring.budget,
-            "variant": servers.variant or "default",
-        }
-    )
+    watched = {
+        "remote": repo,
+        "branches": branches,
+        "tags": tags,
+        "every_seconds": seconds(followed.every, "--every"),
+        "each_commit": followed.each_commit,
+        "cases": cases.cases or [],
+        "cases_directory": None if cases.cases_directory is None else str(cases.cases_directory),
+        "engines": measuring.engines(judging=True),
+        "budget": measuring.budget,
+        "variant": servers.variant or "default",
+    }
+    given = {key: value for key, value in watched.items() if value is not None}
+    settings = checked_settings({"watch": [given]}, Path.cwd())
     set_up_lines(WatchLog())
-    results = _Results(json, place.store)
+    results = _Results(followed.json, place.store)
     with Store.open(place.store) as opened:
         policy = options.sandbox_policy(place.unsafe_no_sandbox)
+        since, once = followed.since, followed.once
         asyncio.run(follow(opened, settings, policy, results.show, since=since, once=once))
     if once:
         raise typer.Exit(results.exit_code(fail_on))
-
-
-def _settings(watched: dict[str, object]) -> "TriggerSettings":
-    """Return settings with one watched remote; raises `UsageError` for options that are not valid."""
-    from zerolap.triggers import checked_settings
-
-    return checked_settings(
-        {"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path.cwd()
-    )
 
 
 class _Results:
@@ -140,23 +135,20 @@ class _Results:
     def _tell(self, line: str) -> None:
         (writer.show if self._json is None else writer.note)(line)
 
-    def exit_code(self, fail_on: options.FailOn) -> int:
+    def exit_code(self, fail_on: FailOn) -> int:
         """Return 4 if there were pushes to measure and none was, 1 if `fail_on` applies to any of them, else 0."""
         from zerolap.cli.exit_code import DONE, FAIL_ON_APPLIES
         from zerolap.records import TrialFailed
         from zerolap.sheets import gate_sentence
 
-        measured = [comparison for push in self._pushes for comparison in push if _has_result(comparison)]
-        if self._pushes and not measured:
+        cases = [case for push in self._pushes for comparison in push for case in comparison.cases]
+        has_result = any(case.verdicts or case.work is not None or case.time is not None for case in cases)
+        if self._pushes and not has_result:
             writer.note("error: nothing was measured of what is new")
             return TrialFailed.exit_code
-        reasons = [gate_sentence(comparison, fail_on.value) for push in self._pushes for comparison in push]
-        if fail_on is not options.FailOn.NEVER and not all(self._pushes):
-            reasons.append(f"--fail-on {fail_on.value} applies: a push was not measured")
+        reasons = [gate_sentence(comparison, fail_on) for push in self._pushes for comparison in push]
+        if fail_on != "never" and not all(self._pushes):
+            reasons.append(f"--fail-on {fail_on} applies: a push was not measured")
         for reason in dict.fromkeys(filter(None, reasons)):
             writer.note(reason)
         return FAIL_ON_APPLIES if any(reasons) else DONE
-
-
-def _has_result(comparison: "Comparison") -> bool:
-    return any(case.verdicts or case.work is not None or case.time is not None for case in comparison.cases)

@@ -168,10 +168,6 @@ class MadeUpTriggers:
     server: MadeUpServer
     store: Store
 
-    def trigger_id(self, *subject: object) -> str:
-        """Return the id of a trigger."""
-        return f"t-{self.server.digits('trigger', *subject)[:24]}"
-
     def _record(
         self,
         identity: str,
@@ -224,7 +220,7 @@ class MadeUpTriggers:
             label="performance",
             scope="affected",
         )
-        self._record(self.trigger_id("pull request", number), trigger, hours, requests)
+        self._record(self.server.identity("t", "pull request", number), trigger, hours, requests)
 
     def push(self, position: int, hours: float, requests: Sequence[str]) -> None:
         """Record a push to the main branch."""
@@ -238,7 +234,7 @@ class MadeUpTriggers:
             actor=MAINTAINER,
         )
         reason = "" if requests else "nothing that is measured can be affected"
-        self._record(self.trigger_id("push", position), trigger, hours, requests, reason)
+        self._record(self.server.identity("t", "push", position), trigger, hours, requests, reason)
 
     def tag(self, position: int, previous: str, hours: float, requests: Sequence[str]) -> None:
         """Record a release."""
@@ -251,7 +247,7 @@ class MadeUpTriggers:
             previous=previous,
             actor=MAINTAINER,
         )
-        self._record(self.trigger_id("tag", position), trigger, hours, requests)
+        self._record(self.server.identity("t", "tag", position), trigger, hours, requests)
 
     def refused_command(self, hours: float) -> None:
         """Record a command in a comment of somebody who may not give it."""
@@ -265,7 +261,7 @@ class MadeUpTriggers:
             needs_permission="write",
         )
         reason = "made-up-stranger does not have the permission write"
-        self._record(self.trigger_id("command"), trigger, hours, reason=reason, is_refused=True)
+        self._record(self.server.identity("t", "command"), trigger, hours, reason=reason, is_refused=True)
 
 
 async def keep_agents_reporting(store: Store) -> None:

@@ -117,95 +117,47 @@ call > incrbyCommand > incrDecrCommand: 9
 evalCommand > evalGenericCommand > luaCallFunction > lua_gc > luaC_step > propagatemark: 8""",
 }
 
-_FILES: Final[Mapping[str, str]] = {
-    "main": "server.c",
-    "call": "server.c",
-    "processCommand": "server.c",
-    "lookupCommand": "server.c",
-    "serverCron": "server.c",
-    "databasesCron": "server.c",
-    "beforeSleep": "server.c",
-    "lookupKey": "db.c",
-    "lookupKeyReadOrReply": "db.c",
-    "lookupKeyWrite": "db.c",
-    "lookupKeyWriteOrCreate": "t_hash.c",
-    "dbFind": "db.c",
-    "dbSetValue": "db.c",
-    "setKey": "db.c",
-    "setExpire": "db.c",
-    "expireIfNeeded": "db.c",
-    "signalModifiedKey": "db.c",
-    "touchWatchedKey": "multi.c",
-    "activeExpireCycle": "expire.c",
-    "updateCommandLatencyHistogram": "latency.c",
-    "hdr_record_value": "hdr_histogram.c",
-    "je_malloc": "jemalloc.c",
-    "je_free": "jemalloc.c",
-    "je_realloc": "jemalloc.c",
-    "ll2string": "util.c",
-    "sdscatfmt": "sds.c",
-    "createStringObject": "object.c",
-    "decrRefCount": "object.c",
-    "getDoubleFromObject": "object.c",
-    "fpconv_dtoa": "fpconv_dtoa.c",
-    "grisu2": "fpconv_dtoa.c",
-    "addReplyDouble": "networking.c",
-    "SHA1Transform": "sha1.c",
-    "sha1hex": "script_lua.c",
-    "evalCommand": "eval.c",
-    "evalGenericCommand": "eval.c",
-    "evalCalcFunctionName": "eval.c",
-    "luaCallFunction": "script_lua.c",
-    "luaRedisGenericCommand": "script_lua.c",
-    "scriptCall": "script.c",
-    "lua_pcall": "lapi.c",
-    "lua_gc": "lapi.c",
-    "luaV_execute": "lvm.c",
-    "luaC_step": "lgc.c",
-    "propagatemark": "lgc.c",
-    "geohashGetDistanceIfInRadius": "geohash_helper.c",
-    "deinterleave64": "geohash.c",
-    "getCommand": "t_string.c",
-    "setCommand": "t_string.c",
-    "incrbyCommand": "t_string.c",
-    "incrDecrCommand": "t_string.c",
-    "getGenericCommand": "t_string.c",
-    "setGenericCommand": "t_string.c",
-    "parseExtendedStringArgumentsOrReply": "t_string.c",
-}
-_FILES_BY_BEGINNING: Final = (
-    ("aeApiPoll", "ae_epoll.c"),
-    ("ae", "ae.c"),
-    ("processTimeEvents", "ae.c"),
-    ("dict", "dict.c"),
-    ("connSocket", "socket.c"),
-    ("ACL", "acl.c"),
-    ("lp", "listpack.c"),
-    ("lpop", "t_list.c"),
-    ("quicklist", "quicklist.c"),
-    ("rax", "rax.c"),
-    ("hash", "t_hash.c"),
-    ("hset", "t_hash.c"),
-    ("hgetall", "t_hash.c"),
-    ("genericHgetall", "t_hash.c"),
-    ("addHashIterator", "t_hash.c"),
-    ("rpush", "t_list.c"),
-    ("push", "t_list.c"),
-    ("pop", "t_list.c"),
-    ("list", "t_list.c"),
-    ("lrange", "t_list.c"),
-    ("addList", "t_list.c"),
-    ("s", "t_set.c"),
-    ("z", "t_zset.c"),
-    ("genericZrange", "t_zset.c"),
-    ("x", "t_stream.c"),
-    ("stream", "t_stream.c"),
-    ("createStreamID", "t_stream.c"),
-    ("geo", "geo.c"),
-    ("membersOf", "geo.c"),
-    ("decodeGeohash", "geo.c"),
-    ("sort_gp", "geo.c"),
-)
+_FILES: Final = """
+acl.c: ACL*
+ae.c: ae* processTimeEvents*
+ae_epoll.c: aeApiPoll*
+db.c: lookupKey lookupKeyReadOrReply lookupKeyWrite dbFind dbSetValue setKey setExpire expireIfNeeded
+db.c: signalModifiedKey
+dict.c: dict*
+eval.c: evalCommand evalGenericCommand evalCalcFunctionName
+expire.c: activeExpireCycle
+fpconv_dtoa.c: fpconv_dtoa grisu2
+geo.c: geo* membersOf* decodeGeohash* sort_gp*
+geohash.c: deinterleave64
+geohash_helper.c: geohashGetDistanceIfInRadius
+hdr_histogram.c: hdr_record_value
+jemalloc.c: je_malloc je_free je_realloc
+lapi.c: lua_pcall lua_gc
+latency.c: updateCommandLatencyHistogram
+lgc.c: luaC_step propagatemark
+listpack.c: lp*
+lvm.c: luaV_execute
+multi.c: touchWatchedKey
+networking.c: addReplyDouble
+object.c: createStringObject decrRefCount getDoubleFromObject
+quicklist.c: quicklist*
+rax.c: rax*
+script.c: scriptCall
+script_lua.c: sha1hex luaCallFunction luaRedisGenericCommand
+sds.c: sdscatfmt
+server.c: main call processCommand lookupCommand serverCron databasesCron beforeSleep
+sha1.c: SHA1Transform
+socket.c: connSocket*
+t_hash.c: lookupKeyWriteOrCreate hash* hset* hgetall* genericHgetall* addHashIterator*
+t_list.c: lpop* rpush* push* pop* list* lrange* addList*
+t_set.c: s*
+t_stream.c: x* stream* createStreamID*
+t_string.c: getCommand setCommand incrbyCommand incrDecrCommand getGenericCommand setGenericCommand
+t_string.c: parseExtendedStringArgumentsOrReply
+t_zset.c: z* genericZrange*
+util.c: ll2string
+""".strip()
+"""Files with their functions; a name with a star is the beginning of several, of which the longest counts."""
 _SOURCES: Final[Mapping[str, str]] = {
     "dictSdsHash": """
 0.06: static uint64_t dictSdsHash(const void *key) {
@@ -256,6 +208,12 @@ _OF_LIBC: Final = ("memcpy", "memmove", "memcmp", "strtod", "qsort", "read", "wr
 
 
 @cache
+def _file_names() -> dict[str, str]:
+    listed = (line.split(": ", 1) for line in _FILES.splitlines())
+    return {name: file for file, names in listed for name in names.split()}
+
+
+@cache
 def function_tree(case: str) -> Mapping[tuple[str, ...], float]:
     """Return the stacks of a case, from the root, with their parts of a request's cost, which add up to 1."""
     stacks = dict(_parsed(_COMMON, ()))
@@ -271,10 +229,9 @@ def file_of(function: str) -> str | None:
     """Return the file that defines a function; none outside of the server."""
     if object_of(function) != SERVER:
         return None
-    if function in _FILES:
-        return _FILES[function]
-    fitting = [(beginning, file) for beginning, file in _FILES_BY_BEGINNING if function.startswith(beginning)]
-    return max(fitting, key=lambda entry: len(entry[0]))[1] if fitting else "networking.c"
+    files = _file_names()
+    beginnings = [name for name in files if name.endswith("*") and function.startswith(name[:-1])]
+    return files.get(function) or files.get(max(beginnings, key=len, default=""), "networking.c")
 
 
 def object_of(function: str) -> str:

@@ -1,14 +1,16 @@
-"""Made-up comparisons and runs: planned, judged and explained as the lab does it with what it measures."""
+"""Made-up comparisons, runs and sweeps: planned, judged and explained as the lab does it with what it measures."""
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, Literal
 
 from zerolap.demonstration.made_up_reasons import MadeUpExplainer
 from zerolap.demonstration.made_up_server import (
+    ARM,
     BRANCH,
     GITHUB_REPOSITORY,
     NOT_MEASURED,
@@ -34,8 +36,8 @@ from zerolap.records import (
     Block,
     Build,
     BuildSpec,
-    Case,
     Event,
+    Kernel,
     Measurement,
     Priority,
     Request,
@@ -59,20 +61,115 @@ DISTURBED_CASE: Final = "sismember"
 
 
 @dataclass(frozen=True)
-class MadeUpReport:
-    """A comparison of two commits, or the run of one, on a machine, begun at a time.
+class MadeUpRequest(ABC):
+    """A request that a machine has begun to carry out at a time; its trials are made up."""
+
+    server: MadeUpServer
+    machine: Machine
+    began: datetime
+
+    @property
+    @abstractmethod
+    def sides(self) -> dict[Side, int]:
+        """The commits by side."""
+
+    @property
+    @abstractmethod
+    def request(self) -> Request:
+        """The request as it was asked for."""
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The kernel of emulated machines; none without such."""
+        return None
+
+    @abstractmethod
+    def measured(self, job: TrialsJob, block: Block, side: Side, trials: "MadeUpTrials") -> Measurement:
+        """Return what a trial of a job measures on a side."""
+
+    @property
+    def asked(self) -> datetime:
+        """When it was asked for."""
+        return self.began - ASKED_BEFORE
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        """What the request means on its machine."""
+        return Resolved(
+            request=self.request,
+            platform=self.server.platform(self.machine, self.began),
+            servers={
+                side: ResolvedServer(
+                    source=self.server.source(position),
+                    variant="default",
+                    spec=self.server.spec(position, self.machine),
+                )
+                for side, position in self.sides.items()
+            },
+            cases=self.request.cases,
+            notes=self.request.notes,
+            kernel=self.kernel,
+        )
+
+    def begin(self, store: Store) -> Execution:
+        """Record the request, its builds, and that it runs; return its execution."""
+        store.submit([self.request])
+        execution = Execution(self.request, Lab(store), MadeUpPlatform(self, store))
+        execution.begin(self.resolved)
+        return execution
+
+    def record(self, store: Store, trials: "MadeUpTrials") -> None:
+        """Have the whole of it planned, measured by a simulated engine and judged, and record it with its end."""
+        execution = self.begin(store)
+        attempts: list[Attempt] = []
+        outcomes: list[Outcome] = []
+        while jobs := self.jobs(execution):
+            for job in jobs:
+                attempts.append(self.attempt(job, len(attempts)))
+                for event in trials.carry_out(job, self):
+                    outcomes.append(Outcome(attempts[-1], event))
+                    execution.take_in(job, event)
+        store.fleet.add_attempts(attempts)
+        store.fleet.take_in([], outcomes)
+        execution.finish()
+        store.end(self.request.id, "done")
+        submitted = self.asked.timestamp()
+        store.dated.request(self.request.id, submitted, self.began.timestamp() + JOB_SECONDS * len(attempts))
+
+    def jobs(self, execution: Execution) -> list[TrialsJob]:
+        """Return the next jobs, which are no builds."""
+        return [job for job in execution.next_jobs().jobs if isinstance(job, TrialsJob)]
+
+    def attempt(self, job: TrialsJob, place: int) -> Attempt:
+        """Return the attempt at a job, which has so many jobs before it."""
+        claimed = self.began.timestamp() + JOB_SECONDS * place
+        return Attempt(
+            id=self.server.identity("a", job.id),
+            request=self.request.id,
+            platform=self.machine,
+            given=job,
+            state="done",
+            agent="arm-agent-a" if self.machine == ARM else "x86-agent-a",
+            delivery=1,
+            publications=1,
+            starts=1,
+            created=self.began.timestamp() - 30,
+            claimed=claimed,
+            ended=claimed + JOB_SECONDS - 2,
+        )
+
+
+@dataclass(frozen=True)
+class MadeUpReport(MadeUpRequest):
+    """A comparison of two commits, or the run of one.
 
     `base` is none for a run. With `is_detailed` it has the stacks of all cases. `has_fault`: a case is invalid, and
     another one was disturbed. The times of the case `unsteady` differ much from start to start. `trigger` is what
-    caused it, `agent` who measured it.
+    caused it.
     """
 
-    server: MadeUpServer
     base: int | None
     head: int
-    machine: Machine
-    began: datetime
-    agent: str
     cases: tuple[str, ...] = ()
     is_detailed: bool = False
     has_fault: bool = False
@@ -87,11 +184,6 @@ class MadeUpReport:
         return self.server.identity("r" if self.base is None else "c", self.base, self.head, self.machine, self.topic)
 
     @property
-    def asked(self) -> datetime:
-        """When it was asked for."""
-        return self.began - ASKED_BEFORE
-
-    @property
     def kind(self) -> Literal["compare", "run"]:
         """Whether two commits are compared, or one is measured."""
         return "run" if self.base is None else "compare"
@@ -100,11 +192,6 @@ class MadeUpReport:
     def sides(self) -> dict[Side, int]:
         """The commits by side."""
         return {HEAD: self.head} if self.base is None else {BASE: self.base, HEAD: self.head}
-
-    @property
-    def selected(self) -> tuple[Case, ...]:
-        """The cases that are measured."""
-        return tuple(case for case in self.server.cases if not self.cases or case.name in self.cases)
 
     @cached_property
     def settings(self) -> Settings:
@@ -132,7 +219,7 @@ class MadeUpReport:
             servers={
                 side: RequestedServer(source=self.server.source(position)) for side, position in self.sides.items()
             },
-            cases=self.selected,
+            cases=tuple(case for case in self.server.cases if not self.cases or case.name in self.cases),
             settings=self.settings,
             platform=self.machine,
             priority=self.priority,
@@ -143,119 +230,50 @@ class MadeUpReport:
             is_seed_drawn=True,
         )
 
-    @cached_property
-    def resolved(self) -> Resolved:
-        """What the request means on its machine."""
-        return Resolved(
-            request=self.request,
-            platform=self.server.platform(self.machine, self.began),
-            servers={
-                side: ResolvedServer(
-                    source=self.server.source(position),
-                    variant="default",
-                    spec=self.server.spec(position, self.machine),
-                )
-                for side, position in self.sides.items()
-            },
-            cases=self.selected,
-            notes=(NOT_MEASURED,),
-        )
-
-    def begin(self, store: Store) -> Execution:
-        """Record the request, its builds, and that it runs; return its execution."""
-        store.submit([self.request])
-        execution = Execution(self.request, Lab(store), MadeUpPlatform(self, store))
-        execution.begin(self.resolved)
-        return execution
-
-    def record(self, store: Store, trials: "MadeUpTrials") -> None:
-        """Have the whole of it planned, measured by a simulated engine and judged, and record it with its end."""
-        execution = self.begin(store)
-        attempts: list[Attempt] = []
-        outcomes: list[Outcome] = []
-        while jobs := self.jobs(execution):
-            for job in jobs:
-                attempts.append(self.attempt(job, len(attempts)))
-                for event in trials.carry_out(job, self):
-                    outcomes.append(Outcome(attempts[-1], event))
-                    execution.take_in(job, event)
-        store.fleet.add_attempts(attempts)
-        store.fleet.take_in([], outcomes)
-        execution.finish()
-        store.end(self.id, "done")
-        submitted = self.asked.timestamp()
-        store.dated.request(self.id, submitted, self.began.timestamp() + JOB_SECONDS * len(attempts))
-
-    def jobs(self, execution: Execution) -> list[TrialsJob]:
-        """Return the next jobs, which are no builds."""
-        return [job for job in execution.next_jobs().jobs if isinstance(job, TrialsJob)]
-
-    def attempt(self, job: TrialsJob, place: int) -> Attempt:
-        """Return the attempt at a job, which has so many jobs before it."""
-        claimed = self.began.timestamp() + JOB_SECONDS * place
-        return Attempt(
-            id=self.server.identity("a", job.id),
-            request=self.id,
-            platform=self.machine,
-            given=job,
-            state="done",
-            agent=self.agent,
-            delivery=1,
-            publications=1,
-            starts=1,
-            created=self.began.timestamp() - 30,
-            claimed=claimed,
-            ended=claimed + JOB_SECONDS - 2,
-        )
-
-
-class MadeUpTrials:
-    """Carries out the jobs of reports by a simulated engine."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._place = Lab(store).place
-        self._shared: dict[tuple[str, str, int], str] = {}
-
-    def carry_out(self, job: TrialsJob, report: MadeUpReport) -> Iterator[Event]:
-        """Carry out a job of a report."""
-
-        def measured(job: TrialsJob, block: Block, side: Side) -> Measurement:
-            return self._measured(job, block, side, report)
-
-        return Simulated(measured=measured).carry_out(job, self._place)
-
-    def _measured(self, job: TrialsJob, block: Block, side: Side, report: MadeUpReport) -> Measurement:
+    def measured(self, job: TrialsJob, block: Block, side: Side, trials: "MadeUpTrials") -> Measurement:
         """Return what a trial of a job measures on a side."""
         case = job.case.name
-        scatter = UNSTEADY_SCATTER if case == report.unsteady else START_SCATTER
-        metrics = MadeUpMetrics(
-            report.server, case, report.sides[side], report.machine, report.began, report.id, scatter
-        )
-        build = MeasuredBuild(metrics, self._store.blobs, self._shared)
+        scatter = UNSTEADY_SCATTER if case == self.unsteady else START_SCATTER
+        metrics = MadeUpMetrics(self.server, case, self.sides[side], self.machine, self.began, self.id, scatter)
+        build = MeasuredBuild(metrics, trials.blobs, trials.shared)
         if job.engine == "sampled":
             return build.sampled(block.number)
         if job.engine == "timed":
-            return build.timed(block, job.amounts, DISTURBED if report.has_fault and case == DISTURBED_CASE else None)
-        is_faulty = report.has_fault and case == INVALID_CASE and side == HEAD
+            return build.timed(block, job.amounts, DISTURBED if self.has_fault and case == DISTURBED_CASE else None)
+        is_faulty = self.has_fault and case == INVALID_CASE and side == HEAD
         return build.counted(block.number, MISSED if is_faulty else None)
 
 
-class MadeUpPlatform(LocalPlatform):
-    """The machine of a report: it has all builds, none of which is a program."""
+class MadeUpTrials:
+    """Carries out the jobs of requests by a simulated engine.
 
-    def __init__(self, report: MadeUpReport, store: Store) -> None:
+    `shared` has digests of blobs that many trials share, by kind, case and the last commit that changed the case.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.blobs = store.blobs
+        self.shared: dict[tuple[str, str, int], str] = {}
+        self._place = Lab(store).place
+
+    def carry_out(self, job: TrialsJob, request: MadeUpRequest) -> Iterator[Event]:
+        """Carry out a job of a request."""
+        return Simulated(measured=partial(request.measured, trials=self)).carry_out(job, self._place)
+
+
+class MadeUpPlatform(LocalPlatform):
+    """The machine of a request: it has all builds, none of which is a program."""
+
+    def __init__(self, request: MadeUpRequest, store: Store) -> None:
         super().__init__(Lab(store))
-        self._report = report
+        self._request = request
         self._blobs = store.blobs
 
     def builds(self, specs: Mapping[Side, BuildSpec]) -> Mapping[str, Build]:
         """Return the builds."""
-        report = self._report
-        return {specs[side].digest: report.server.build(place, report.machine) for side, place in report.sides.items()}
+        server, machine = self._request.server, self._request.machine
+        return {specs[side].digest: server.build(place, machine) for side, place in self._request.sides.items()}
 
     def explainer(self, results: Results) -> CaseExplainer:
         """Return what explains the comparison by sources that are made up."""
-        report = self._report
-        base, head = report.sides[BASE], report.sides[HEAD]
-        return MadeUpExplainer(report.server, base, head, report.machine, self._blobs)
+        sides = self._request.sides
+        return MadeUpExplainer(self._request.server, sides[BASE], sides[HEAD], self._request.machine, self._blobs)

@@ -1,7 +1,6 @@
 """The made-up server: its commits, releases and changes, and what its cases cost on both made-up machines."""
 
 import hashlib
-import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from zerolap.cases import core_suite
 from zerolap.demonstration.made_up_functions import KERNEL, function_tree, object_of
-from zerolap.records import Build, BuildSpec, Case, MeasuredServer, Platform, Revision, RevisionSource, Source
+from zerolap.records import Build, BuildSpec, Case, Platform, Revision, RevisionSource, Source
 
 REPOSITORY: Final = Path("/made-up/server")
 """No directory: nothing of the demonstration is built."""
@@ -178,7 +177,8 @@ class MadeUpServer:
         node = 0
         for position in range(COMMITS):
             draw = self.draw("commit", position)
-            is_planned = position in SUBJECTS_OF_CHANGES or position in RELEASES or self._is_of_drift(position)
+            is_of_drift = DRIFT_FIRST <= position <= DRIFT_LAST and (position - DRIFT_FIRST) % DRIFT_EVERY == 0
+            is_planned = position in SUBJECTS_OF_CHANGES or position in RELEASES or is_of_drift
             changes_code = is_planned or draw.random() < 0.5
             node += changes_code and position > 0
             subject = SUBJECTS_OF_CHANGES.get(position) or draw.choice(
@@ -198,9 +198,6 @@ class MadeUpServer:
                 )
             )
         return tuple(commits)
-
-    def _is_of_drift(self, position: int) -> bool:
-        return DRIFT_FIRST <= position <= DRIFT_LAST and (position - DRIFT_FIRST) % DRIFT_EVERY == 0
 
     def instructions(self, case: str, position: int) -> float:
         """Return what a request of a case takes at a commit, in instructions."""
@@ -315,13 +312,6 @@ class MadeUpServer:
             image=self.digits("image", node, machine),
         )
 
-    def measured(self, position: int, machine: Machine) -> MeasuredServer:
-        """Return a commit as documents have it."""
-        build = self.build(position, machine)
-        same = ("version", "build", "build_id", "flags", "compiler", "variant", "allocator", "architecture", "libc")
-        commit = self.commits[position]
-        return MeasuredServer(name=commit.name, commit=commit.commit, **{name: getattr(build, name) for name in same})
-
     def version(self, position: int) -> str:
         """Return the version of a commit: that of the last release before it."""
         return next(RELEASES[place] for place in sorted(RELEASES, reverse=True) if place <= position)
@@ -357,11 +347,6 @@ class MadeUpServer:
 def instant(when: datetime) -> str:
     """Return a time as records have it."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def relative(base: float, head: float) -> float:
-    """Return a relative change."""
-    return head / base - 1 if base else math.nan
 
 
 _KERNELS: Final[Mapping[Machine, tuple[str, str]]] = {

@@ -23,15 +23,15 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
     instant,
 )
-from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSweep
+from zerolap.demonstration.made_up_sweeps import MadeUpSweep
 from zerolap.history import open_changes
+from zerolap.records import EmulatedSweep, ForkKind, HugePages, KernelFiles, SnapshotSweep
 from zerolap.store import AcceptedChange, Store
 
 NEWEST_COMPARED: Final = 5
 """So many of the last commits are compared with the one before them."""
 NEWEST_PUSHED: Final = 20
 """Of so many there are triggers."""
-PULL_HEAD: Final = 158
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,11 @@ class MadeUpStore:
     def fill(self) -> None:
         """Write it all."""
         self.store.notice = NOT_MEASURED
-        self._record_platforms()
+        for machine in MACHINES:
+            for since in self.server.states(machine):
+                platform = self.server.platform(machine, since)
+                self.store.record_platform(platform)
+                self.store.dated.platform_state(platform.fingerprint, platform.facts_digest, instant(since))
         trials = MadeUpTrials(self.store)
         fleet = MadeUpFleet(self.server, self.store, trials)
         fleet.record_agents()
@@ -54,24 +58,33 @@ class MadeUpStore:
         self._record_triggers()
         self._record_history()
         for sweep in self._sweeps():
-            sweep.record(self.store)
+            sweep.record(self.store, trials)
 
-    def _sweeps(self) -> list[MadeUpSweep | MadeUpEmulatedSweep]:
+    def _sweeps(self) -> list[MadeUpSweep]:
         """Return the sweeps of snapshots, the oldest first."""
-        newest, sizes = max(RELEASES), [GIB, 2 * GIB, 4 * GIB, 8 * GIB]
-        ended = self._began(newest, X86) + timedelta(hours=3)
+        newest, sizes = max(RELEASES), (GIB, 2 * GIB, 4 * GIB, 8 * GIB)
+        began = self._began(newest, X86) + timedelta(hours=3)
+        kernel = KernelFiles(path="linux-source-6.1.tar.xz", patches=("async-fork.patch",))
+        huge_pages: dict[str, HugePages] = {f"transparent-huge-pages={pages}": pages for pages in ("never", "always")}
+        forks: dict[str, ForkKind] = {f"fork={fork}": fork for fork in ("copy", "async")}
+        usual = SnapshotSweep(sizes_bytes=sizes)
+        sweeps: list[tuple[Machine, SnapshotSweep | EmulatedSweep]] = [
+            (X86, usual),
+            (ARM, usual),
+            (X86, EmulatedSweep(kernel=kernel, sizes_bytes=sizes, repetitions=3, forks=forks)),
+            (X86, SnapshotSweep(sizes_bytes=sizes[:3], huge_pages=huge_pages)),
+        ]
         return [
-            MadeUpSweep(self.server, newest, X86, ended, sizes),
-            MadeUpSweep(self.server, newest, ARM, ended + timedelta(minutes=20), sizes),
-            MadeUpEmulatedSweep(self.server, newest, X86, ended + timedelta(minutes=40), [size // 8 for size in sizes]),
-            MadeUpSweep(self.server, newest, X86, ended + timedelta(hours=1), sizes[:3], ("never", "always")),
+            MadeUpSweep(self.server, machine, began + number * timedelta(minutes=20), newest, sweep)
+            for number, (machine, sweep) in enumerate(sweeps)
         ]
 
     @cached_property
     def reports(self) -> list[MadeUpReport]:
         """The comparisons and runs that have ended, the oldest first."""
+        compared = sorted({change.position for change in PLANTED} | set(range(COMMITS - NEWEST_COMPARED, COMMITS)))
         reports = [self._release(head, base, machine) for base, head in self._releases() for machine in MACHINES]
-        reports += [self._commit(change, machine) for change in self._compared_commits() for machine in MACHINES]
+        reports += [self._commit(position, machine) for position in compared for machine in MACHINES]
         reports += [self._run(55, X86), self._run(150, X86), self._run(150, ARM)]
         reports += [self._pull_request(machine) for machine in MACHINES]
         return sorted(reports, key=lambda report: report.began)
@@ -80,51 +93,43 @@ class MadeUpStore:
         places = sorted(RELEASES)
         return [(places[0], places[1]), (places[1], places[4])]
 
-    def _compared_commits(self) -> list[int]:
-        return sorted({change.position for change in PLANTED} | set(range(COMMITS - NEWEST_COMPARED, COMMITS)))
-
     def _began(self, position: int, machine: Machine) -> datetime:
         latest = self.server.moment - timedelta(hours=2)
         wait = timedelta(hours=1 if machine == X86 else 1.4)
         return min(self.server.commits[position].time + wait, latest)
 
     def _commit(self, position: int, machine: Machine) -> MadeUpReport:
-        triggers = MadeUpTriggers(self.server, self.store)
         return MadeUpReport(
             self.server,
-            position - 1,
-            position,
             machine,
             self._began(position, machine),
-            agent=_agent(machine),
+            position - 1,
+            position,
             has_fault=position == COMMITS - 1 and machine == ARM,
-            trigger=triggers.trigger_id("push", position),
+            trigger=self.server.identity("t", "push", position),
         )
 
     def _release(self, head: int, base: int, machine: Machine) -> MadeUpReport:
         return MadeUpReport(
             self.server,
-            base,
-            head,
             machine,
             self._began(head, machine) + timedelta(hours=1),
-            agent=_agent(machine),
+            base,
+            head,
             is_detailed=head == max(RELEASES) and machine == X86,
             unsteady="zrange-100-withscores" if head == sorted(RELEASES)[1] and machine == ARM else "",
             priority="release",
             topic=f"{GITHUB_REPOSITORY}@tag:{RELEASES[head]}",
-            trigger=MadeUpTriggers(self.server, self.store).trigger_id("tag", head),
+            trigger=self.server.identity("t", "tag", head),
         )
 
     def _run(self, position: int, machine: Machine) -> MadeUpReport:
-        began = self._began(position, machine) + timedelta(hours=6)
         return MadeUpReport(
             self.server,
+            machine,
+            self._began(position, machine) + timedelta(hours=6),
             None,
             position,
-            machine,
-            began,
-            agent=_agent(machine),
             is_detailed=True,
             has_fault=position == 150 and machine == X86,
             trigger="command line",
@@ -133,24 +138,16 @@ class MadeUpStore:
     def _pull_request(self, machine: Machine) -> MadeUpReport:
         return MadeUpReport(
             self.server,
-            145,
-            146,
             machine,
             self.server.moment - timedelta(hours=2.5 if machine == X86 else 2.2),
-            agent=_agent(machine),
+            145,
+            146,
             cases=("geosearch-100km", "zadd", "zrange-100-withscores"),
             is_detailed=True,
             priority="pull",
             topic=f"{GITHUB_REPOSITORY}#{PULL_REQUEST}",
-            trigger=MadeUpTriggers(self.server, self.store).trigger_id("pull request", PULL_REQUEST),
+            trigger=self.server.identity("t", "pull request", PULL_REQUEST),
         )
-
-    def _record_platforms(self) -> None:
-        for machine in MACHINES:
-            for since in self.server.states(machine):
-                platform = self.server.platform(machine, since)
-                self.store.record_platform(platform)
-                self.store.dated.platform_state(platform.fingerprint, platform.facts_digest, instant(since))
 
     def _record_open(self, fleet: MadeUpFleet) -> None:
         fleet.record_ended(self._asked(153, ARM, (), "older", 1825), "superseded", "superseded by a newer commit")
@@ -168,11 +165,10 @@ class MadeUpStore:
     def _asked(self, head: int, machine: Machine, cases: Sequence[str], topic: str, minutes_ago: float) -> MadeUpReport:
         return MadeUpReport(
             self.server,
-            head - 1,
-            head,
             machine,
             self.server.moment - timedelta(minutes=minutes_ago) + ASKED_BEFORE,
-            agent=_agent(machine),
+            head - 1,
+            head,
             cases=tuple(cases),
             priority="pull",
             topic=f"{GITHUB_REPOSITORY}:made-up-maintainer/{topic}",
@@ -189,11 +185,11 @@ class MadeUpStore:
             return (self.server.moment - self.server.commits[position].time).total_seconds() / 3600
 
         for base, head in self._releases():
-            caused = by_cause.get(triggers.trigger_id("tag", head), [])
+            caused = by_cause.get(self.server.identity("t", "tag", head), [])
             triggers.tag(head, RELEASES[base], hours(head), caused)
         for position in range(COMMITS - NEWEST_PUSHED, COMMITS):
-            triggers.push(position, hours(position), by_cause.get(triggers.trigger_id("push", position), []))
-        caused = by_cause[triggers.trigger_id("pull request", PULL_REQUEST)]
+            triggers.push(position, hours(position), by_cause.get(self.server.identity("t", "push", position), []))
+        caused = by_cause[self.server.identity("t", "pull request", PULL_REQUEST)]
         triggers.pull_request(PULL_REQUEST, 146, 145, 3.0, caused)
         triggers.refused_command(2.0)
 
@@ -220,7 +216,3 @@ def fill_with_made_up_data(store: Store, seed: int = 1, moment: datetime | None 
     server = MadeUpServer(seed, (moment or datetime.now(UTC)).replace(microsecond=0))
     MadeUpStore(store, server).fill()
     return server
-
-
-def _agent(machine: Machine) -> str:
-    return "arm-agent-a" if machine == ARM else "x86-agent-a"

@@ -15,7 +15,6 @@ from zerolap.documents.picture_data import (
     off_cpu_ns_per_op as off_cpu_ns_per_op,
     read_case_pictures as read_case_pictures,
     read_pictures as read_pictures,
-    read_run_pictures as read_run_pictures,
 )
 from zerolap.documents.results import Results as Results
 from zerolap.documents.run_document import run_of as run_of

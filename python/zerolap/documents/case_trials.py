@@ -4,6 +4,7 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from zerolap.documents.identity import Identity
 from zerolap.judge import (
@@ -41,10 +42,11 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
+T = TypeVar("T")
+
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us")
 """Metrics that are of a start as a whole, and not of a typical slice."""
 FEWEST_STARTS = 2
-"""The fewest starts of a timed verdict."""
 MOST_REFUSED = 3
 """Starts of a case that the machine made unusable, each of which is repeated when all other cases had their turn."""
 
@@ -360,24 +362,18 @@ def _with_shared_parts(measurement: Measurement) -> Measurement:
 
     Hundreds of cases have tens of thousands of trials, and most of their checks and amounts are equal.
     """
-    checks = tuple(_shared_check(check) for check in measurement.validity.checks)
-    validity = _shared_validity(measurement.validity.valid, checks)
-    return measurement.model_copy(update={"validity": validity, "amounts": _shared_amounts(measurement.amounts)})
+    validity = _shared_validity(measurement.validity.valid, tuple(map(_shared, measurement.validity.checks)))
+    return measurement.model_copy(update={"validity": validity, "amounts": _shared(measurement.amounts)})
 
 
 @lru_cache(maxsize=10_000)
-def _shared_check(check: Check) -> Check:
-    return check
+def _shared(part: T) -> T:
+    return part
 
 
 @lru_cache(maxsize=1_000)
 def _shared_validity(valid: bool, checks: tuple[Check, ...]) -> Validity:
     return Validity(valid=valid, checks=[*checks])
-
-
-@lru_cache(maxsize=1_000)
-def _shared_amounts(amounts: Amounts) -> Amounts:
-    return amounts
 
 
 def _pair(base: Measurement | None, head: Measurement | None, blobs: Blobs) -> TimedPair | None:
@@ -389,8 +385,5 @@ def _pair(base: Measurement | None, head: Measurement | None, blobs: Blobs) -> T
         for name in OF_WHOLE_STARTS
         if name in base.metrics and name in head.metrics
     }
-    return TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs), whole)
-
-
-def _timeline(digest: str, blobs: Blobs) -> Timeline:
-    return Timeline.model_validate_json(blobs.get(digest))
+    of_base, of_head = (Timeline.model_validate_json(blobs.get(one)) for one in (base.timeline, head.timeline))
+    return TimedPair.of(of_base, of_head, whole)

@@ -28,12 +28,12 @@ from zerolap.store import Store
 def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
     """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
     resolved = results.resolved
-    servers, of_anchor = described_servers(resolved, results, store), _anchor_notes(resolved)
+    servers, anchor = described_servers(resolved, results, store), resolved.servers.get(ANCHOR)
+    of_anchor = [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     words = [case.verdict for case in cases]
     files = changed_files(results, explainer) if explainer is not None else None
-    of_files = unexecuted_notes(files)
     return Comparison(
         schema="zerolap.comparison/1",
         id=resolved.id,
@@ -52,7 +52,13 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*resolved.notes, *of_anchor, *of_files, *placement_notes(results), *untimed_notes(results, state)],
+        notes=[
+            *resolved.notes,
+            *of_anchor,
+            *unexecuted_notes(files),
+            *placement_notes(results),
+            *untimed_notes(results, state),
+        ],
         changed_files=files,
         cases=cases,
         skipped=list(resolved.skipped),
@@ -63,11 +69,6 @@ def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult
     trials = results.other.get(TRACED, {}).get(case.case)
     traced = traced_sides(trials, store.blobs) if case.validity.valid else None
     return case if traced is None else case.model_copy(update={"traced": traced})
-
-
-def _anchor_notes(resolved: Resolved) -> list[str]:
-    anchor = resolved.servers.get(ANCHOR)
-    return [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
 
 
 def read_bank(store: Store, platform: str) -> Bank:

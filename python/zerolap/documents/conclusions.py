@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
+from zerolap.documents.case_trials import CaseResults, TimedTrials
 from zerolap.documents.results import Results
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
@@ -87,7 +87,9 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     resolved = results.resolved
     if resolved.kind == "run":
         counted, timed = results.counted, results.timed
-        return [case for case in resolved.cases if _may_be_sampled(counted.get(case.name), timed.get(case.name))]
+        refused = {name for name, trials in counted.items() if trials.speaks_against_case}
+        refused |= {name for name, trials in timed.items() if trials.failure is not None}
+        return [case for case in resolved.cases if case.name not in refused]
     answered = answer_cases(results, bank)
     wanted = {
         case.measured.case.name
@@ -97,10 +99,6 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
         or (resolved.request.all_stacks and case.validity.valid)
     }
     return [case for case in resolved.cases if case.name in wanted]
-
-
-def _may_be_sampled(counted: Trials | None, timed: TimedTrials | None) -> bool:
-    return (counted is None or not counted.speaks_against_case) and (timed is None or timed.failure is None)
 
 
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
@@ -163,7 +161,9 @@ def _answered(measured: CaseResults, verdicts: list[Verdict], results: Results) 
     if measured.counted is not None and not measured.is_identical:
         verdicts = without_string_places(verdicts, measured.counted, results.blobs)
     rules = with_rules_of_plugins(results.resolved.settings.plugin_metrics)
-    answers = case_answers(verdicts, validity, layouts_vary=_layouts_vary(measured), rules=rules)
+    # A case may have been timed in many layouts, or in one that both sides have.
+    layouts_vary = measured.timed is None or not measured.timed.of_cost.has_fixed_layouts
+    answers = case_answers(verdicts, validity, layouts_vary=layouts_vary, rules=rules)
     if answers.verdict == "invalid" and is_cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
     return AnsweredCase(measured, verdicts, validity, answers, is_cut_short)
@@ -187,13 +187,7 @@ def _concluded(answered: AnsweredCase, explainer: CaseExplainer | None) -> CaseR
     )
 
 
-def _layouts_vary(measured: CaseResults) -> bool:
-    """Whether a case was timed in many layouts, or in one that both sides have."""
-    return measured.timed is None or not measured.timed.of_cost.has_fixed_layouts
-
-
 def _is_cut_short(measured: CaseResults, results: Results) -> bool:
-    """Whether the budget was used up before a case was decided."""
     counted, timed = measured.counted, measured.timed
     if (counted is not None and counted.cut_short) or measured.timing_was_cut_short:
         return True

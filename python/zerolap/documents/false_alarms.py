@@ -42,7 +42,6 @@ class FalseAlarmRecord:
         return FalseAlarms(alarms, timed, f"since {since[:10]}")
 
     def _newest(self) -> list[IdenticalTimed]:
-        """Return the counts of the newest comparisons, which are read again after the store has changed."""
         changes = self.store.changes
         if self._looked_at != changes:
             newest = self.store.done_comparisons(LOOKED_AT)

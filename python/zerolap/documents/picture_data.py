@@ -65,8 +65,6 @@ _Trials: TypeAlias = Sequence[tuple[Trial, Measurement]]
 
 
 class _Frames:
-    """The frames of all pictures, each once."""
-
     def __init__(self) -> None:
         self.all: list[StackFrame] = []
         self._numbers: dict[tuple[str, str | None, str, bool], int] = {}
@@ -81,8 +79,6 @@ class _Frames:
 
 @dataclass(frozen=True)
 class _CaseSource:
-    """What the pictures of a case are made from: what its requests cost, its trials, and functions that it names."""
-
     costs: _Costs
     trials: _Trials
     named: Sequence[tuple[str, str | None]]
@@ -100,14 +96,9 @@ class _CaseSource:
         return {side: of_side for side, of_side in digests.items() if of_side}
 
 
-def read_pictures(comparison: Comparison, store: Store) -> Pictures:
-    """Return the pictures of a stored comparison; cases without any are left out."""
-    return _pictures(comparison.cases, store.measurements(comparison.id), store.blobs)
-
-
-def read_run_pictures(report: RunReport, store: Store) -> Pictures:
-    """Return the pictures of a stored run, all of one side; cases without any are left out."""
-    return _pictures(report.cases, store.measurements(report.id), store.blobs)
+def read_pictures(document: Comparison | RunReport, store: Store) -> Pictures:
+    """Return the pictures of a stored comparison, or of a run, all of one side; cases without any are left out."""
+    return _pictures(document.cases, store.measurements(document.id), store.blobs)
 
 
 def read_case_pictures(case: CaseResult | RunCase, identity: str, store: Store) -> Pictures:
@@ -118,7 +109,6 @@ def read_case_pictures(case: CaseResult | RunCase, identity: str, store: Store) 
 
 
 def _pictures(cases: Sequence[CaseResult | RunCase], trials: _Trials, blobs: Blobs) -> Pictures:
-    """Return the pictures of the cases that are valid."""
     by_case: dict[str, list[tuple[Trial, Measurement]]] = {}
     for trial, measurement in trials:
         by_case.setdefault(trial.case, []).append((trial, measurement))
@@ -264,15 +254,11 @@ def latency_points(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
 
 
 def _costs(case: CaseResult | RunCase) -> _Costs:
-    """Return what a request costs on each side that is drawn."""
-    if isinstance(case, CaseResult):
-        return {side: _cost(case, side) for side in SIDES}
-    return {"head": _Cost(case.metrics.get("cpu_ns_per_op"))}
-
-
-def _cost(case: CaseResult, side: DrawnSide) -> _Cost:
-    """Return a side's cost as it was timed."""
+    if not isinstance(case, CaseResult):
+        return {"head": _Cost(case.metrics.get("cpu_ns_per_op"))}
     timed = next((verdict for verdict in case.verdicts if verdict.metric == "cpu_ns_per_op"), None)
     if timed is None:
-        return _Cost()
-    return _Cost(timed.base if side == "base" else timed.head, timed.low, timed.high)
+        return {"base": _Cost(), "head": _Cost()}
+    return {
+        side: _Cost(cost, timed.low, timed.high) for side, cost in zip(SIDES, (timed.base, timed.head), strict=True)
+    }

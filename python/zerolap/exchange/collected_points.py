@@ -4,7 +4,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from statistics import median
@@ -116,6 +117,14 @@ class CollectedPoints:
     def refuse(self, reason: str, count: int = 1) -> None:
         """Count points that are not taken."""
         self._refused[reason] += count
+
+    @contextmanager
+    def failing_alone(self) -> Iterator[None]:
+        """Count what is refused within the block as a point that is not taken."""
+        try:
+            yield
+        except PointRefused as refused:
+            self.refuse(str(refused))
 
     def note(self, text: str) -> None:
         """Add a note on what was read."""

@@ -34,8 +34,8 @@ class DecimalMark:
 
     delimiter: str
     mark: str | None = None
-    _seen: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """For each mark a number that can only be read with it, and its line."""
+    _seen: dict[str, str] = field(default_factory=dict)
+    """For each mark a number that can only be read with it, and its line, in words."""
     _unclear: tuple[str, int] | None = None
 
     def look_at(self, cells: Iterable[str], line: int) -> bool:
@@ -87,12 +87,11 @@ class DecimalMark:
         return text.translate(_GROUPING[mark]).replace(mark, POINT)
 
     def _note(self, mark: str, text: str, line: int) -> None:
-        self._seen.setdefault(mark, (text, line))
+        self._seen.setdefault(mark, f"`{text[:LONGEST_SHOWN]}` in line {line}")
         self.mark = mark
         if len(self._seen) == 2:
-            shown = {mark: f"`{text[:LONGEST_SHOWN]}` in line {line}" for mark, (text, line) in self._seen.items()}
             raise UsageError(
-                f"the table has numbers with a decimal comma ({shown[COMMA]}) "
-                f"and with a decimal point ({shown[POINT]})",
+                f"the table has numbers with a decimal comma ({self._seen[COMMA]}) "
+                f"and with a decimal point ({self._seen[POINT]})",
                 hint="write all of them in one way",
             )

@@ -3,9 +3,9 @@
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 from zerolap.exchange.collected_points import (
@@ -81,10 +81,19 @@ def read_lines(lines: Iterable[str], case: str, points: CollectedPoints) -> None
     first_line = len(head) + (stated is not None) + 1
     for number, line in enumerate(following, first_line):
         if line.strip():
-            _take(partial(_read_row, table, (number, line), points, unclear), points)
+            with points.failing_alone():
+                row = _row(line, table.columns, table.delimiter)
+                if table.numbers.look_at(table.written_numbers(row), number):
+                    table.read(row, points)
+                elif len(unclear) < MOST_VALUES:
+                    unclear.append(line)
+                else:
+                    raise too_much(f"{MOST_VALUES:,} values")
     table.numbers.settle()
+    # Their numbers can be read only now that others are known.
     for line in unclear:
-        _take(partial(table.read_line, line, points), points)
+        with points.failing_alone():
+            table.read(_row(line, table.columns, table.delimiter), points)
 
 
 def _delimiter(header: str) -> str:
@@ -95,26 +104,6 @@ def _delimiter(header: str) -> str:
         return _first(cells, TIMES) is not None, len(cells)
 
     return max(DELIMITERS, key=names)
-
-
-def _take(read: Callable[[], None], points: CollectedPoints) -> None:
-    """Read a row, which fails alone."""
-    try:
-        read()
-    except PointRefused as refused:
-        points.refuse(str(refused))
-
-
-def _read_row(table: "_Table", numbered: tuple[int, str], points: CollectedPoints, unclear: list[str]) -> None:
-    """Read a row; one whose numbers can be read only when others are known is kept for later."""
-    number, line = numbered
-    row = _row(line, table.columns, table.delimiter)
-    if table.numbers.look_at(table.written_numbers(row), number):
-        table.read(row, points)
-    elif len(unclear) < MOST_VALUES:
-        unclear.append(line)
-    else:
-        raise too_much(f"{MOST_VALUES:,} values")
 
 
 def _row(line: str, columns: int, delimiter: str) -> list[str]:
@@ -185,9 +174,6 @@ class _Table:
         for place in self.metrics.values():
             yield row[place]
 
-    def read_line(self, line: str, points: CollectedPoints) -> None:
-        self.read(_row(line, self.columns, self.delimiter), points)
-
     def read(self, row: Sequence[str], points: CollectedPoints) -> None:
         time = checked_time(row[self.time])
         version = checked_version(None if self.version is None else _unquoted(row[self.version]))
@@ -241,20 +227,18 @@ def _read_histograms(head: Sequence[str], lines: Iterator[str], points: Collecte
     if not starts or columns is None or columns[1:3] != ["Interval_Start", "Interval_Length"]:
         raise _no_series("the log of histograms has no start or no names of columns")
     start = float(starts[0][1])
-
-    def read(line: str) -> None:
-        row = _row(line, len(columns), ",")
-        tag = checked_text(row[0].removeprefix("Tag="), "a tag")
-        began = checked_value(row[1])
-        values = {name: checked_value(cell) for name, cell in zip(columns[3:], row[3:], strict=True)}
-        time = checked_time(start + began if math.isfinite(start + began) else "")
-        if values.get("count") != 0:
-            for metric, value in values.items():
-                points.add(CollectedName.checked(tag, metric), time, "", value)
-
     for line in (head[-1], *lines):
-        if line.strip() and not line.startswith("#"):
-            _take(partial(read, line), points)
+        if not line.strip() or line.startswith("#"):
+            continue
+        with points.failing_alone():
+            row = _row(line, len(columns), ",")
+            tag = checked_text(row[0].removeprefix("Tag="), "a tag")
+            began = checked_value(row[1])
+            values = {name: checked_value(cell) for name, cell in zip(columns[3:], row[3:], strict=True)}
+            time = checked_time(start + began if math.isfinite(start + began) else "")
+            if values.get("count") != 0:
+                for metric, value in values.items():
+                    points.add(CollectedName.checked(tag, metric), time, "", value)
 
 
 def _no_series(why: str) -> UsageError:

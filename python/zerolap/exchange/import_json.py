@@ -101,7 +101,7 @@ def _read_series(
     series: HistorySeries, commits: list[HistoryCommit], labels: dict[str, str], points: CollectedPoints
 ) -> None:
     for point in series.points:
-        try:
+        with points.failing_alone():
             if not 0 <= point.position < len(commits):
                 raise PointRefused("a point is of no commit of the history")
             commit = commits[point.position]
@@ -114,8 +114,6 @@ def _read_series(
                 name = CollectedName.checked(series.case, series.metric, labels)
                 value = checked_value(point.value)
             points.add(name, time, version, value)
-        except PointRefused as refused:
-            points.refuse(str(refused))
 
 
 def _read_result(result: Mapping[str, Any], points: CollectedPoints) -> None:
@@ -124,19 +122,14 @@ def _read_result(result: Mapping[str, Any], points: CollectedPoints) -> None:
     attributes = attributes if isinstance(attributes, dict) else {}
     labels = {name: attributes[name] for name in LABELS_OF_RESULTS if isinstance(attributes.get(name), str)}
     case = next((result[name] for name in ("case", "test", "test_name") if name in result), "results")
-    try:
+    with points.failing_alone():
         time, version = checked_time(result.get("timestamp")), checked_version(attributes.get("git_commit"))
-    except PointRefused as refused:
-        points.refuse(str(refused))
-        return
-    for metric in _list(result.get("metrics")):
-        try:
-            if not isinstance(metric, dict):
-                raise PointRefused("a metric cannot be read")
-            name = CollectedName.checked(case, metric.get("name", ""), labels)
-            points.add(name, time, version, checked_value(metric.get("value")))
-        except PointRefused as refused:
-            points.refuse(str(refused))
+        for metric in _list(result.get("metrics")):
+            with points.failing_alone():
+                if not isinstance(metric, dict):
+                    raise PointRefused("a metric cannot be read")
+                name = CollectedName.checked(case, metric.get("name", ""), labels)
+                points.add(name, time, version, checked_value(metric.get("value")))
 
 
 def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
@@ -146,13 +139,6 @@ def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
     def first(names: tuple[str, ...]) -> Any:
         return next((fields[name][1] for name in names if name in fields), None)
 
-    try:
-        if first(TIMES) is None:
-            raise PointRefused(f"a result has none of the fields {', '.join(TIMES)}")
-        time, version = checked_time(first(TIMES)), checked_version(first(VERSIONS))
-    except PointRefused as refused:
-        points.refuse(str(refused))
-        return
     distinguishing = {name: fields[name][1] for name in (*LABELS, *SETTINGS_OF_RECORDS) if name in fields}
     labels: dict[str, str] = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
@@ -160,38 +146,35 @@ def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
         if value is not None
     }
     meant = {*TIMES, *VERSIONS, *CASES, *REPEATS, *distinguishing}
-    for name, (written, value) in fields.items():
-        if name not in meant and isinstance(value, int | float) and not isinstance(value, bool):
-            try:
-                of = CollectedName.checked(first(CASES) or "results", written, labels)
-                points.add(of, time, version, checked_value(value))
-            except PointRefused as refused:
-                points.refuse(str(refused))
+    with points.failing_alone():
+        if first(TIMES) is None:
+            raise PointRefused(f"a result has none of the fields {', '.join(TIMES)}")
+        time, version = checked_time(first(TIMES)), checked_version(first(VERSIONS))
+        for name, (written, value) in fields.items():
+            if name not in meant and isinstance(value, int | float) and not isinstance(value, bool):
+                with points.failing_alone():
+                    of = CollectedName.checked(first(CASES) or "results", written, labels)
+                    points.add(of, time, version, checked_value(value))
 
 
 def _read_action_data(entries: Mapping[str, Any], points: CollectedPoints) -> None:
     """Read the data of github-action-benchmark: for each suite the runs, of a commit each, with their benchmarks."""
     for suite, runs in entries.items():
         for run in _list(runs):
-            try:
+            with points.failing_alone():
                 commit = run.get("commit") if isinstance(run, dict) else None
                 if not isinstance(commit, dict):
                     raise PointRefused("a run names no commit")
                 time = checked_time(commit.get("timestamp") or run.get("date"))
                 version = checked_version(commit.get("id"))
-            except PointRefused as refused:
-                points.refuse(str(refused))
-                continue
-            better = BETTER_OF_TOOLS.get(str(run.get("tool")))
-            labels = {"suite": suite} | ({} if better is None else {BETTER: better})
-            for measured in _list(run.get("benches")):
-                try:
-                    if not isinstance(measured, dict):
-                        raise PointRefused("a benchmark cannot be read")
-                    name = CollectedName.checked(measured.get("name", ""), measured.get("unit") or "value", labels)
-                    points.add(name, time, version, checked_value(measured.get("value")))
-                except PointRefused as refused:
-                    points.refuse(str(refused))
+                better = BETTER_OF_TOOLS.get(str(run.get("tool")))
+                labels = {"suite": suite} | ({} if better is None else {BETTER: better})
+                for measured in _list(run.get("benches")):
+                    with points.failing_alone():
+                        if not isinstance(measured, dict):
+                            raise PointRefused("a benchmark cannot be read")
+                        name = CollectedName.checked(measured.get("name", ""), measured.get("unit") or "value", labels)
+                        points.add(name, time, version, checked_value(measured.get("value")))
 
 
 def _of_reply(reply: list[Any], points: CollectedPoints) -> Iterator[PublicSeries]:

@@ -91,8 +91,6 @@ def better_of(metric: str, labels: Mapping[str, str]) -> Better | None:
 
 @dataclass(frozen=True)
 class _Placement:
-    """Finds the commits of a range."""
-
     commits: Sequence[tuple[str, int]]
     tags: Mapping[str, int]
     times: Mapping[int, int | None]

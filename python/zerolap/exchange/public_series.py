@@ -96,13 +96,11 @@ def collect_public(series: Iterable[PublicSeries], points: CollectedPoints) -> N
 
 def _samples(public: PublicSeries, points: CollectedPoints) -> Iterator[tuple[int, float]]:
     for time, value in public.samples:
-        try:
+        with points.failing_alone():
             number = checked_value(time)
             # Checked here: a number that is no time would be refused where it cannot be counted.
             checked_time(int(number))
             yield int(number), checked_value(value)
-        except PointRefused as refused:
-            points.refuse(str(refused))
 
 
 def _name_of(public: PublicSeries, kind: str) -> CollectedName:

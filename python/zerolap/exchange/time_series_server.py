@@ -115,10 +115,8 @@ class TimeSeriesServer:
             asked += [["TS.REVRANGE", key, "-", "+", "COUNT", str(MOST_SAMPLES)] for key in part]
             replies = self.calls(asked)
             for key, described, samples in zip(part, replies[: len(part)], replies[len(part) :], strict=True):
-                try:
+                with points.failing_alone():
                     yield PublicSeries(key, _labels_in(described), _samples_in(samples))
-                except PointRefused as refused:
-                    points.refuse(str(refused))
 
     def write(self, series: ExportedSeries) -> int:
         """Write a series and return how many samples it has; what is there of the same times is replaced.
@@ -165,8 +163,6 @@ class TimeSeriesServer:
 
 @dataclass(frozen=True)
 class _Address:
-    """Where a server listens, and how to log in."""
-
     name: str
     options: Mapping[str, Any]
     is_encrypted: bool

@@ -85,7 +85,12 @@ class BuildSplit:
 
     def shares(self) -> BuildShares:
         """Return what is known of the parts of builds."""
-        unchanged = frozenset(position for _, position in self._pairs_alike)
+        differ = {step.position for step in self.steps}
+        unchanged = frozenset(
+            position
+            for after, position in itertools.pairwise(self._positions)
+            if position not in differ and self._build(after) is not None and self._build(position) is not None
+        )
         # What no variant expresses counts as code.
         unsplit = frozenset(step.position for step in self.steps if step.third is None)
         return BuildShares(
@@ -111,18 +116,7 @@ class BuildSplit:
             third = replace(self._asked, commits=[self._asked.commits[after]], variant=differences.variant.name)
         return SplitStep(after, position, differences, third)
 
-    @property
-    def _pairs_alike(self) -> list[tuple[int, int]]:
-        """The neighbouring versions that are known to be built alike."""
-        differ = {step.position for step in self.steps}
-        return [
-            (after, position)
-            for after, position in itertools.pairwise(self._positions)
-            if position not in differ and self._build(after) is not None and self._build(position) is not None
-        ]
-
     def _build(self, position: int) -> Build | None:
-        """Return the build of a version, if this machine has it."""
         node = self._nodes.of_commits[position]
         if node is None:
             return None
@@ -209,7 +203,6 @@ class BuildSplit:
                 yield case, LogChange(level.value, level.half_width)
 
     def _compare(self, step: SplitStep, third: HistoryRange, command_line: str) -> float:
-        """Time both builds of the older version side by side; return the machine seconds."""
         source, config = third.commits[0].source, dict(third.config)
         base = RequestedServer(source=source, variant=self._asked.variant, config=config)
         head = RequestedServer(source=source, variant=third.variant, config=config)

@@ -173,7 +173,6 @@ def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] 
 
 
 def _wanted(times: CaseTimes, releases: Collection[int]) -> list[tuple[int, int]]:
-    """Return the pairs of positions that are to be compared in a case."""
     firsts = times.firsts
     built = [position for position, group in enumerate(times.groups) if group is not None]
     anchors = [position for position in built if position in releases]
@@ -189,7 +188,6 @@ def _wanted(times: CaseTimes, releases: Collection[int]) -> list[tuple[int, int]
 
 
 def _starts(times: CaseTimes) -> dict[frozenset[int | None], int]:
-    """Return how many starts there are of each pair of groups."""
     starts: dict[frozenset[int | None], int] = {}
     for contrast in times.contrasts.get(TIME[0], ()):
         pair: frozenset[int | None] = frozenset((contrast.base, contrast.head))

@@ -168,9 +168,10 @@ class CaseWork:
             values[position] = _following(metric, values[after], change[0], counts)
             is_rare = self.is_rare(metric, *ends)
             step = WorkStep(*ends, *change, accepted=position in accepted, is_rare=is_rare)
-            steps[ends] = _with_places(
-                step, 0.0 if counts is None or not step.is_change else self.log_by_places(counts)
-            )
+            # However small it is: small steps are summed.
+            by_places = 0.0 if counts is None or not step.is_change else self.log_by_places(counts)
+            is_by_places = is_by_string_places(step.log_change, by_places, LOG_REPORTED)
+            steps[ends] = replace(step, log_by_places=by_places, by_string_places=is_by_places)
         return CountedSeries(values, steps, points)
 
     def gaps(self, metric: str) -> list[tuple[int, int]]:
@@ -234,12 +235,6 @@ def _following(metric: str, value: float, change: float, points: PointPair | Non
     return head.value if base.value == value else after_change(metric, value, change)
 
 
-def _with_places(step: WorkStep, log_by_places: float) -> WorkStep:
-    """Return a step with what the places of strings account for, however small it is: small steps are summed."""
-    is_by_places = is_by_string_places(step.log_change, log_by_places, LOG_REPORTED)
-    return replace(step, log_by_places=log_by_places, by_string_places=is_by_places)
-
-
 def read_work(
     asked: HistoryRange,
     nodes: Nodes,
@@ -248,16 +243,16 @@ def read_work(
     log_by_places: Callable[[PointPair], float] = _no_places,
 ) -> dict[str, CaseWork]:
     """Return the counted work of the cases of a range on a platform, by case."""
-    points = store.history.counted_points(list(nodes.builds), platform, WORK)
     by_case: dict[str, list[CountedPoint]] = {}
-    for point in points:
+    for point in store.history.counted_points(list(nodes.builds), platform, WORK):
         by_case.setdefault(point.series.case, []).append(point)
     uncounted = store.history.uncounted_cases(list(nodes.builds), platform)
-    works = {
-        case.name: _case_work(asked, case, nodes, by_case.get(case.name, []), _invalid(asked, case, nodes, uncounted))
-        for case in asked.cases
-    }
-    return {name: replace(work, log_by_places=log_by_places) for name, work in works.items()}
+    works = {}
+    for case in asked.cases:
+        invalid = _invalid(asked, case, nodes, uncounted)
+        work = _case_work(asked, case, nodes, by_case.get(case.name, []), invalid)
+        works[case.name] = replace(work, log_by_places=log_by_places)
+    return works
 
 
 def _invalid(asked: HistoryRange, case: Case, nodes: Nodes, uncounted: Sequence[UncountedCase]) -> dict[int, str]:
@@ -284,8 +279,7 @@ def _case_work(
         of_node.pop(segment := _segment(point), None)
         of_node[segment] = point
         newest = newest if point.comparison else point
-    of_instructions = by_metric.get(INSTRUCTIONS, {})
-    counted = WorkPoints(of_instructions)
+    counted = WorkPoints(by_metric.get(INSTRUCTIONS, {}))
     invalid = {node: reason for node, reason in invalid.items() if not counted.is_counted(node)}
     return CaseWork(
         case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest, invalid

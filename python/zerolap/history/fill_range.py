@@ -64,6 +64,11 @@ class FillOutcome:
     failures: dict[int, str] = field(default_factory=dict)
     is_over_budget: bool = False
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a document says of how far the filling has come."""
+        return ("the budget is used up: the same command goes on",) if self.is_over_budget else ()
+
 
 def bisecting_order(
     positions: Sequence[int], differs: Callable[[int, int], bool], is_measured: Callable[[int], bool]
@@ -99,7 +104,11 @@ def bisecting_order(
 
 
 class Filling:
-    """Fills one history, on this machine or where `measurer` does."""
+    """Fills one history, on this machine or where `measurer` does.
+
+    `outcome` is what was done so far; `nodes` are the distinct programs of the range as far as they are built, `work`
+    is the counted work of each case.
+    """
 
     def __init__(self, asked: HistoryRange, options: FillOptions, lab: Lab, measurer: Measurer | None = None) -> None:
         self._asked = asked
@@ -107,7 +116,7 @@ class Filling:
         self._lab = lab
         self._measurer: Measurer = LocalMeasurer(lab) if measurer is None else measurer
         self._platform = asked.platform.fingerprint
-        self._filled = FillOutcome(failures={} if options.retry else failures_of(asked, lab.store))
+        self.outcome = FillOutcome(failures={} if options.retry else failures_of(asked, lab.store))
         self._read()
 
     def fill(self) -> FillOutcome:
@@ -122,32 +131,17 @@ class Filling:
                 self._build()
             self._time()
             self._confirm()
-        return self._filled
+        return self.outcome
 
     def _read(self) -> None:
-        self._nodes: Nodes = read_nodes(self._asked, self._lab.store)
-        self._work: dict[str, CaseWork] = read_work(self._asked, self._nodes, self._lab.store, self._platform)
+        self.nodes: Nodes = read_nodes(self._asked, self._lab.store)
+        self.work: dict[str, CaseWork] = read_work(self._asked, self.nodes, self._lab.store, self._platform)
 
     # Single commits, as a search asks for them.
 
-    @property
-    def outcome(self) -> FillOutcome:
-        """What was done so far."""
-        return self._filled
-
-    @property
-    def nodes(self) -> Nodes:
-        """The distinct programs of the range, as far as they are built."""
-        return self._nodes
-
-    @property
-    def work(self) -> Mapping[str, CaseWork]:
-        """The counted work of each case."""
-        return self._work
-
     def count_one(self, position: int) -> None:
         """Count a commit in the cases in which neither it nor an equal program is; its failure is kept."""
-        if position not in self._filled.failures and not self._needs_no_count(position):
+        if position not in self.outcome.failures and not self._needs_no_count(position):
             self._carry_out(position, lambda: self._count_commit(position))
             self._read()
 
@@ -161,8 +155,8 @@ class Filling:
 
     def _build(self) -> None:
         """Build what is not built: commits are compared only where it is known that their programs differ."""
-        for position, node in enumerate(self._nodes.of_commits):
-            if node is None and position not in self._filled.failures:
+        for position, node in enumerate(self.nodes.of_commits):
+            if node is None and position not in self.outcome.failures:
                 request = run_request(self._server(position), self._asked.cases, Options(engines=[TIMED], seed=SEED))
                 topic = self._asked.topic(position)
                 of_history = {"objects_of": self._built_before(position), **self._of_history(topic)}
@@ -175,7 +169,7 @@ class Filling:
         for position in bisecting_order(positions, self._differs, self._needs_no_count):
             if self._is_over():
                 return
-            if position not in self._filled.failures:
+            if position not in self.outcome.failures:
                 with self._building_after(position):
                     self._carry_out(position, lambda: self._count_commit(position))  # noqa: B023 - carried out at once
                 self._read()
@@ -185,7 +179,7 @@ class Filling:
     def _building_after(self, position: int) -> Iterator[None]:
         """Have the commit that is likely to be counted after this one built beside it."""
         after = self._likely_after(position) if self._measurer.builds_ahead else None
-        if after is None or self._nodes.of_commits[after] is not None:
+        if after is None or self.nodes.of_commits[after] is not None:
             yield
             return
         with self._measurer.building_ahead(self._counting_request(after, self._asked.cases)) as ahead:
@@ -197,28 +191,25 @@ class Filling:
 
     def _likely_after(self, position: int) -> int | None:
         """Return what is counted after a commit if that changes nothing; none where nothing is left."""
-        over = {position, *self._filled.failures}
+        over = {position, *self.outcome.failures}
         positions = range(len(self._asked.commits))
         order = bisecting_order(positions, self._differs, lambda other: other in over or self._needs_no_count(other))
         return next(order, None)
 
     def _differs(self, first: int, last: int) -> bool:
         """Whether any case executes something else on two commits, as far as that is known."""
-        steps = [work.step(INSTRUCTIONS, first, last) for work in self._work.values() if INSTRUCTIONS in work.points]
+        steps = [work.step(INSTRUCTIONS, first, last) for work in self.work.values() if INSTRUCTIONS in work.points]
         return any(step is not None and not step[1] for step in steps)
 
     def _needs_no_count(self, position: int) -> bool:
-        return not self._uncounted(self._nodes.of_commits[position])
+        return not self._uncounted(self.nodes.of_commits[position])
 
     def _uncounted(self, node: int | None) -> list[Case]:
         """Return the cases that are not counted of a node: all where it is not built."""
         if node is None:
             return list(self._asked.cases)
-        return [case for case in self._asked.cases if self._lacks(case, node)]
-
-    def _lacks(self, case: Case, node: int) -> bool:
-        work = self._work[case.name]
-        return work.lacks(node) or (self._options.retry and node in work.invalid)
+        works = ((case, self.work[case.name]) for case in self._asked.cases)
+        return [case for case, work in works if work.lacks(node) or (self._options.retry and node in work.invalid)]
 
     def _join_segments(self) -> None:
         """Count commits again whose neighbours were counted in another way: by other tools or in other windows."""
@@ -232,9 +223,9 @@ class Filling:
     def _counted_in_another_way(self, tried: Collection[int]) -> dict[int, list[Case]]:
         """Return the cases to be counted again, by position: of two neighbours the one that was counted first."""
         uneven: dict[int, list[Case]] = {}
-        settled = {*tried, *self._filled.failures}
+        settled = {*tried, *self.outcome.failures}
         for case in self._asked.cases:
-            work = self._work[case.name]
+            work = self.work[case.name]
             ordered = [work.oldest_first(INSTRUCTIONS, gap) for gap in work.gaps(INSTRUCTIONS)]
             again = {left[0] for gap in ordered if (left := [position for position in gap if position not in settled])}
             for position in again:
@@ -243,16 +234,16 @@ class Filling:
 
     def _count_commit(self, position: int, again: Sequence[Case] = ()) -> None:
         """Count a commit in the cases in which it is not, or in these once more."""
-        cases = again or self._uncounted(self._nodes.of_commits[position])
+        cases = again or self._uncounted(self.nodes.of_commits[position])
         request = self._counting_request(position, cases)
         report = self._measurer.run_unless((lambda _: False) if again else self._is_counted, request)
         if report is not None:
-            self._filled.commits += 1
-            self._filled.machine_seconds += report.machine_seconds
+            self.outcome.commits += 1
+            self.outcome.machine_seconds += report.machine_seconds
 
     def _counting_request(self, position: int, cases: Sequence[Case]) -> Request:
         options = Options(engines=[COUNTED], seed=SEED)
-        known = {case.name: self._options.windows.get(case.name) or windows_of(self._work[case.name]) for case in cases}
+        known = {case.name: self._options.windows.get(case.name) or windows_of(self.work[case.name]) for case in cases}
         windows = {name: chosen for name, chosen in known.items() if chosen is not None}
         asked_for = {
             "windows": windows,
@@ -268,14 +259,14 @@ class Filling:
 
         Later commits are not trusted with it: what they leave among the objects would be in the program of this one.
         """
-        of_commits = self._nodes.of_commits[:position]
+        of_commits = self.nodes.of_commits[:position]
         nodes = dict.fromkeys(node for node in reversed(of_commits) if node is not None)
-        return self._measurer.best_begun_with([build for node in nodes for build in self._nodes.builds_of(node)])
+        return self._measurer.best_begun_with([build for node in nodes for build in self.nodes.builds_of(node)])
 
     def _is_counted(self, build: Build) -> bool:
         """Whether an equal program is counted in all cases."""
         self._read()
-        node = self._nodes.builds.get(build.build)
+        node = self.nodes.builds.get(build.build)
         return node is not None and not self._uncounted(node)
 
     # Times.
@@ -294,10 +285,10 @@ class Filling:
         cannot be relinked.
         """
         self._read()
-        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
+        times = read_times(self._asked, self.nodes, self.work, self._lab.store, self._platform)
         for contrast in missing_contrasts(times, self._asked.releases):
             for part in (contrast, *contrast.pairs):
-                is_failed = {part.earliest, part.after, part.position} & set(self._filled.failures)
+                is_failed = {part.earliest, part.after, part.position} & set(self.outcome.failures)
                 is_spoilt = part.anchor is not None and self._is_fixed(part.anchor)
                 if not is_failed and not is_spoilt and self._topic_of_contrast(part) not in tried:
                     return part
@@ -305,14 +296,14 @@ class Filling:
 
     def _is_fixed(self, position: int) -> bool:
         """Whether this machine knows that the program of a commit has one layout."""
-        node = self._nodes.of_commits[position]
-        builds = [] if node is None else self._nodes.builds_of(node)
+        node = self.nodes.of_commits[position]
+        builds = [] if node is None else self.nodes.builds_of(node)
         here = [build for build in builds if self._lab.builds.find(build) is not None]
         return any(self._lab.builds.relinking(build).failure for build in here)
 
     def _confirm(self) -> None:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
-        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
+        times = read_times(self._asked, self.nodes, self.work, self._lab.store, self._platform)
         tried = set[str]() if self._options.retry else self._lab.store.history.topics(CONFIRMING_TOPIC)
         accepted = read_accepted(self._asked, self._lab.store)
         changes = time_changes(times, self._asked.releases, accepted.positions)
@@ -365,8 +356,8 @@ class Filling:
 
     def _compare(self, request: Request) -> None:
         comparison = self._measurer.compare(request)
-        self._filled.comparisons += 1
-        self._filled.machine_seconds += comparison.summary.machine_seconds
+        self.outcome.comparisons += 1
+        self.outcome.machine_seconds += comparison.summary.machine_seconds
 
     # Both.
 
@@ -391,11 +382,11 @@ class Filling:
             self._note_failure(position, fault.message)
 
     def _note_failure(self, position: int, failure: str) -> None:
-        self._filled.failures[position] = failure
+        self.outcome.failures[position] = failure
         self._lab.listen(Note(text=f"{self._asked.commits[position].source.name}: {failure}"))
 
     def _is_over(self) -> bool:
         budget = self._options.budget_seconds
-        if budget is not None and self._filled.machine_seconds >= budget:
-            self._filled.is_over_budget = True
-        return self._filled.is_over_budget
+        if budget is not None and self.outcome.machine_seconds >= budget:
+            self.outcome.is_over_budget = True
+        return self.outcome.is_over_budget

@@ -1,12 +1,13 @@
 """Why a history counts as failed, in a sentence."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from zerolap.fail_on import FailOn
 from zerolap.history.judged_history import open_changes
-from zerolap.records import FailOn, History, HistoryChange, HistorySeries
+from zerolap.records import History, HistoryChange, HistorySeries
 
 MOST_NAMES: Final = 5
 ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}
@@ -31,7 +32,9 @@ def history_gate_sentence(history: History, cases: Collection[str], when: FailOn
         nothing = NOTHING.get(when, "measured")
         return f"--fail-on {when} applies: no two commits were {nothing}, so a regression cannot be ruled out"
     parts = [*gate.regressions(), *(gate.undecided() if when == "unsure" else [])]
-    return f"--fail-on {when} applies: {'; '.join(_some(parts))}" if parts else None
+    if len(parts) > MOST_NAMES:
+        parts[MOST_NAMES:] = [f"{len(parts) - MOST_NAMES:,} more"]
+    return f"--fail-on {when} applies: {'; '.join(parts)}" if parts else None
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,3 @@ class _Gate:
 
     def _name(self, change: HistoryChange) -> str:
         return self.history.commits[change.position].name
-
-
-def _some(parts: Sequence[str]) -> list[str]:
-    further = len(parts) - MOST_NAMES
-    return [*parts[:MOST_NAMES], *([f"{further:,} more"] if further > 0 else [])]

@@ -180,7 +180,6 @@ class FleetMeasurer:
         return self._ended(self._submitted(building))
 
     def _building(self, request: Request) -> Request:
-        """Return the request that only builds the server of a run."""
         return self._sent(request.model_copy(update={"cases": (), "windows": {}}), "build")
 
     def _sent(self, request: Request, part: str) -> Request:
@@ -213,7 +212,6 @@ class FleetMeasurer:
         return None
 
     def _waited_for(self, identity: str) -> RequestInShort:
-        """Wait until a request has ended."""
         shown = ""
         while (short := self.lab.store.fleet.in_short(identity)) is not None and short.ended is None:
             state = f"{identity} on {self.platform}: {short.state}{f', {short.reason}' if short.reason else ''}"
@@ -239,7 +237,6 @@ class FleetMeasurer:
 
 
 def _build_alone(request: Request, lab: Lab) -> str | None:
-    """Build the server of a run, and return why that has failed by its commit."""
     # Of this thread, and of the processes that it starts.
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND)
     try:

@@ -63,7 +63,7 @@ def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
     joined: dict[str, str] = {}
     for commit in commits:
         for build in by_commit.get(commit, []):
-            _join(joined, _program(build), f"commit {commit}")
+            joined[_root(joined, f"commit {commit}")] = _root(joined, _program(build))
     numbers: dict[str, int] = {}
     node_of_build: dict[str, int] = {}
     of_commits: list[int | None] = []
@@ -79,10 +79,6 @@ def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
 def _program(build: CommitBuild) -> str:
     """Return what equal programs have in common; of a build whose image is not known nothing is equal."""
     return f"image {build.image}" if build.image else f"build {build.build}"
-
-
-def _join(joined: dict[str, str], first: str, second: str) -> None:
-    joined[_root(joined, second)] = _root(joined, first)
 
 
 def _root(joined: dict[str, str], name: str) -> str:

@@ -124,7 +124,9 @@ class RangeSearch:
     def _searched(self) -> _Located:
         options = self._options
         if COUNTED in options.engines:
-            self._require_ends_counted()
+            for position in (0, self._last):
+                self._filling.count_one(position)
+                self._require_not_failed(position)
             located = self._searched_by_counts()
             if located is not None:
                 return located
@@ -137,11 +139,6 @@ class RangeSearch:
         return self._searched_by_time()
 
     # Work.
-
-    def _require_ends_counted(self) -> None:
-        for position in (0, self._last):
-            self._filling.count_one(position)
-            self._require_not_failed(position)
 
     def _require_not_failed(self, position: int) -> None:
         failure = self._filling.outcome.failures.get(position)
@@ -311,10 +308,11 @@ class RangeSearch:
         if self._is_over_budget:
             return culprit
         compared, identity = self._compared(parent, child)
+        word = "regression" if change.log_change > 0 else "improvement"
         return culprit.model_copy(
             update={
                 "comparison": identity,
-                "confirmed": _confirms(compared, located.engine, change.log_change),
+                "confirmed": (compared.work if located.engine == COUNTED else compared.time) == word,
                 "findings": tuple(compared.findings),
             }
         )
@@ -402,9 +400,3 @@ def _of_state(state: BisectionState, metric: str) -> _Located:
         outcome = "found" if all(change.certain for change in state.changes) else "undecided"
     changes = state.changes if state.open_change is None else (*state.changes, state.open_change)
     return _Located(outcome, TIMED, metric, state.log_change, state.error, changes)
-
-
-def _confirms(case: CaseResult, engine: str, log_change: float) -> bool:
-    """Whether a comparison of a culprit with its parent shows the change too, in the same direction."""
-    word = "regression" if log_change > 0 else "improvement"
-    return (case.work if engine == COUNTED else case.time) == word

@@ -101,8 +101,6 @@ def time_changes(
 
 @dataclass(frozen=True)
 class _Step:
-    """A step of levels between neighbouring commits with other code."""
-
     case: str
     metric: str
     after: int

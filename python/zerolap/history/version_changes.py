@@ -97,8 +97,6 @@ class _CaseChanges:
 
 @dataclass(frozen=True)
 class _Table:
-    """Makes a table."""
-
     history: History
     cases: Sequence[Case]
     question: TableQuestion
@@ -174,7 +172,6 @@ class _Table:
         return TableVersion(name=commit.name, commit=commit.commit, time=commit.time, failure=commit.failure)
 
     def _unmeasured(self) -> list[str]:
-        """Return a note on the releases of the range that have no column."""
         shown = set(self.positions)
         missing = [
             commit for position, commit in enumerate(self.history.commits) if commit.tags and position not in shown
@@ -255,7 +252,6 @@ class _Table:
         return TableTotal(since=self._mean(since), since_cases=len(since), step=self._mean(step), step_cases=len(step))
 
     def _mean(self, weighted: Sequence[tuple[float, _Parts]]) -> TableChange | None:
-        """Return the weighted mean of changes; none without any."""
         is_counted = all(series.engine == COUNTED for series in self.series.values())
         whole = mean_change([(weight, parts.whole) for weight, parts in weighted], is_counted=is_counted)
         if whole is None:

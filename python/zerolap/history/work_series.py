@@ -106,7 +106,6 @@ def _is_shown(metric: str, step: WorkStep, counted: _Counted) -> bool:
 
 
 def _points(series: CountedSeries) -> Iterator[HistoryPoint]:
-    """Yield the points of a series, each with its level: the sum of the steps up to it."""
     by_position = {position: step for (_, position), step in series.steps.items()}
     changed = math.fsum(step.log_change for step in by_position.values() if not step.by_string_places)
     level = 0.0

@@ -20,7 +20,6 @@ from zerolap.records import (
     MeasuredServer,
     Side,
     TrialFailed,
-    now,
 )
 
 FITTED: Final = ("kernel_fork_ticks", "kernel_fork_entries", "wait_server_longest", "wait_ticks_longest")
@@ -48,7 +47,7 @@ def emulated_report(results: Results, sweep: EmulatedSweep, kernel: Kernel) -> E
     )
     return EmulatedSnapshotReport(
         id=resolved.id,
-        created=now(),
+        created=resolved.request.created,
         command_line=resolved.request.command_line,
         server=MeasuredServer.of(results.builds[base.spec.digest], base.source, dict(base.config)),
         kernel=kernel,

@@ -23,7 +23,6 @@ from zerolap.records import (
     SnapshotSweep,
     SnapshotTrace,
     SweepRepetition,
-    now,
     read_stored,
 )
 
@@ -54,7 +53,7 @@ def snapshot_report(results: Results, sweep: SnapshotSweep) -> SnapshotReport:
     return SnapshotReport(
         schema="zerolap.snapshot/1",
         id=resolved.id,
-        created=now(),
+        created=resolved.request.created,
         command_line=resolved.request.command_line,
         server=described[-1].server,
         platform=resolved.platform,

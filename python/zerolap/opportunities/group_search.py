@@ -59,7 +59,8 @@ class GroupSearch:
 
     def groups(self, graphs: Iterable[CountedGraph]) -> list[MeasuredGroup]:
         """Return the groups of the cases whose call graphs were looked through."""
-        searched = [graph for graph in graphs if self._is_searched(graph)]
+        works = self.search.works
+        searched = [graph for graph in graphs if graph.graph in works and works[graph.graph].is_searched]
         known = frozenset(searched)
         if known not in self._grouped:
             self._grouped[known] = self._groups_of(searched)
@@ -70,10 +71,6 @@ class GroupSearch:
         parts = {case: self.search.works[graph.graph].reply_parts_per_op for case, graph in by_case.items()}
         grouped = size_groups({case: self.cases[case] for case in by_case}, parts)
         return [MeasuredGroup(group, {case: by_case[case] for case in group.sizes}) for group in grouped]
-
-    def _is_searched(self, graph: CountedGraph) -> bool:
-        work = self.search.works.get(graph.graph)
-        return work is not None and work.is_searched
 
     def take_kept(self, groups: Sequence[MeasuredGroup]) -> list[MeasuredGroup]:
         """Take what is kept of groups, and return the others, as `GraphSearch.take_kept` does."""
@@ -97,7 +94,6 @@ class GroupSearch:
             listen(done, len(groups))
 
     def _read(self, measured: MeasuredGroup) -> list[SizedCase]:
-        """Return the cases of a group whose call graphs can be read."""
         evidence = {case: self.search.evidence_of(graph) for case, graph in measured.graphs.items()}
         sizes = measured.group.sizes
         return [SizedCase(case, sizes[case], known) for case, known in evidence.items() if known is not None]

@@ -1,38 +1,87 @@
 """What could be optimised in one version of a server, from the call graphs that a store holds of it."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Final
 
 from zerolap.explain import (
     BUILD_VARIANTS,
+    VariantComparison,
     WeightedWork,
+    build_variants,
     costly_categories,
     costly_functions,
+    differ_as_builds,
     gain,
     ranked_opportunities,
     with_argument_checks,
 )
 from zerolap.opportunities.graph_search import GraphSearch, all_detectors
 from zerolap.opportunities.group_search import GroupSearch, all_group_detectors
-from zerolap.opportunities.known_edits import known_edits
-from zerolap.opportunities.variant_comparisons import version_variants
 from zerolap.records import (
     BASE,
+    HEAD,
+    BuildVariant,
     Case,
     CaseWeights,
+    Comparison,
     CountedWork,
     DrawnSide,
     FunctionsOfBuild,
+    KnownEdit,
+    KnownEdits,
     MeasuredServer,
     Opportunities,
     Platform,
+    UnreadableRecord,
     UsageError,
     WeighedCase,
     now,
 )
 from zerolap.store import CountedGraph, Store
+
+
+def version_variants(server: MeasuredServer, platform: Platform, store: Store) -> list[BuildVariant]:
+    """Return the builds of the same code that comparisons on the platform have measured to be faster."""
+    return build_variants(_comparisons(server, platform, store))
+
+
+def _comparisons(server: MeasuredServer, platform: Platform, store: Store) -> Iterator[VariantComparison]:
+    """Yield the timed comparisons of the server's build with other builds of its code, the newest first."""
+    for identity in store.work.comparisons_of_build(server.build):
+        try:
+            comparison = store.comparison_without_cases(identity)
+            is_meant = comparison.platform.fingerprint == platform.fingerprint and _is_of_variants(comparison, server)
+            side: DrawnSide = "base" if comparison.base.build == server.build else "head"
+            if is_meant and _is_of_one_code(identity, store):
+                yield VariantComparison(store.comparison(identity), side)
+        except UnreadableRecord:
+            # What another version has written says nothing of others.
+            continue
+
+
+def _is_of_variants(comparison: Comparison, server: MeasuredServer) -> bool:
+    """Return whether the builds differ, and nothing else that is known of the sides, or of the server's settings."""
+    base, head = comparison.base, comparison.head
+    is_alike = base.config == head.config == server.config and base.version == head.version
+    return is_alike and differ_as_builds(base, head)
+
+
+def _is_of_one_code(identity: str, store: Store) -> bool:
+    resolved = store.resolved(identity)
+    if resolved is None or BASE not in resolved.servers or HEAD not in resolved.servers:
+        return False
+    return resolved.servers[BASE].spec.content == resolved.servers[HEAD].spec.content
+
+
+@functools.cache
+def known_edits() -> tuple[KnownEdit, ...]:
+    """Return all edits of which it is known what they save."""
+    resource = resources.files("zerolap.explain") / "detectors" / "calibration.json"
+    return KnownEdits.model_validate_json(resource.read_text(encoding="utf-8")).edits
+
 
 MOST_LISTED: Final = 200
 """Functions in a document."""

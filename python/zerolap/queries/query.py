@@ -62,7 +62,7 @@ class PageQuery:
     """A query that is served at `/api/v1/pages/NAME`, and at `/api/v1/pages/NAME.csv` where it has a table.
 
     `read` is called with `QuerySources` and an instance of `parameters`, in a thread, and returns an instance of
-    `answer`; it raises `UsageError` for what there is not. `change` returns what differs whenever the answer does,
+    `result`; it raises `UsageError` for what there is not. `change` returns what differs whenever the answer does,
     where that is known at little cost: then no earlier answer is given. `table` returns the rows of an answer, the
     names of columns first.
     """
@@ -70,7 +70,7 @@ class PageQuery:
     name: str
     summary: str
     parameters: type[Parameters]
-    answer: type[Record]
+    result: type[Record]
     read: Callable[[QuerySources, Any], Record]
     table: Callable[[Any], Iterable[TableRow]] | None = None
     change: Callable[[QuerySources, Any], str] | None = None

@@ -66,12 +66,12 @@ class SeriesParameters(Parameters):
 
 
 class ChartCommit(ListedCommit):
-    """A commit with points; `place` is its number among all commits of the chart, in their order.
+    """A commit with points; `index` is its index among all commits of the chart, in their order.
 
     `is_release` where a tag of a release names it.
     """
 
-    place: int
+    index: int
     is_release: bool
 
 
@@ -82,7 +82,7 @@ class ChartLine(SeriesSubject):
 
     `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
     the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
-    those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
+    those of the metric itself at that commit, null for time. `base_index` is the index of the commit that changes are
     since, which need not be shown. The ledger begins
     at the commit that `ledger_since` names.
     """
@@ -90,7 +90,7 @@ class ChartLine(SeriesSubject):
     history: int
     labels: dict[str, str]
     point_count: int
-    base_place: int
+    base_index: int
     commits: tuple[int, ...]
     changes: tuple[float, ...]
     lows: tuple[float, ...]
@@ -133,9 +133,9 @@ class SeriesChart(Record):
 
 @dataclass(frozen=True)
 class _Range:
-    """The commits of a chart: the places of the positions of each history, and the places that are shown."""
+    """The commits of a chart: the indices of the positions of each history, and the indices that are shown."""
 
-    places: Mapping[int, Sequence[int]]
+    indices: Mapping[int, Sequence[int]]
     total: int
     first: int
     last: int
@@ -144,8 +144,8 @@ class _Range:
     def positions(self) -> dict[int, tuple[int, int]]:
         """Return from which position to which each history is shown; a history that is not is left out."""
         shown = {
-            history: [position for position, place in enumerate(places) if self.first <= place <= self.last]
-            for history, places in self.places.items()
+            history: [position for position, index in enumerate(indices) if self.first <= index <= self.last]
+            for history, indices in self.indices.items()
         }
         return {history: (positions[0], positions[-1]) for history, positions in shown.items() if positions}
 
@@ -163,7 +163,7 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     most_points = min(parameters.pixels, MOST_POINTS_OF_CHART // len(lines))
     points = store.published_histories.points([series.number for series in lines])
     drawn = {
-        series.number: _drawn(points[series.number], shown.places[series.history], shown, most_points)
+        series.number: _drawn(points[series.number], shown.indices[series.history], shown, most_points)
         for series in lines
         if series.number in points
     }
@@ -171,17 +171,19 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     wanted: dict[int, set[int]] = {number: set() for number in shown_histories}
     for series in lines:
         if series.number in drawn:
-            wanted[series.history].update(drawn[series.number].places)
+            wanted[series.history].update(drawn[series.number].indices)
     for change in changes:
-        wanted[change.history].add(shown.places[change.history][change.position])
+        wanted[change.history].add(shown.indices[change.history][change.position])
     commits = _commits(store, shown, wanted)
     starts = _ledger_starts(store, lines)
-    index = {commit.place: at for at, commit in enumerate(commits)}
+    shown_at = {commit.index: at for at, commit in enumerate(commits)}
     return SeriesChart(
         histories=tuple(shown_histories.values()),
         commits=tuple(commits),
         total=shown.total,
-        lines=tuple(_line(series, drawn[series.number], index, starts) for series in lines if series.number in drawn),
+        lines=tuple(
+            _line(series, drawn[series.number], shown_at, starts) for series in lines if series.number in drawn
+        ),
         change_points=listed_changes(store, changes, histories),
         # Work is counted: what the platform does to times says nothing of it.
         platform_steps=tuple(_platform_steps(store, {of.history for of in lines if of.engine == "timed"})),
@@ -252,12 +254,12 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
         times = {commit: time for order in orders.values() for commit, time in order}
         # Sorting is stable: commits of the same second stay in the order of their history.
         ordered = sorted(times, key=lambda commit: times[commit])
-    places = {commit: place for place, commit in enumerate(ordered)}
+    indices = {commit: index for index, commit in enumerate(ordered)}
 
     first, last = (None if end is None else _number_of(end, ordered) for end in (parameters.first, parameters.last))
     begin, end = sorted((0 if first is None else first, len(ordered) - 1 if last is None else last))
     return _Range(
-        {number: [places[commit] for commit, _ in order] for number, order in orders.items()},
+        {number: [indices[commit] for commit, _ in order] for number, order in orders.items()},
         len(ordered),
         begin,
         end,
@@ -267,33 +269,33 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
 
 def _number_of(begin: str, ordered: Sequence[str]) -> int:
     """Return the number of the commit whose id begins so; raises `UsageError` for none and for several."""
-    places = [place for place, commit in enumerate(ordered) if commit.startswith(begin)]
-    if not places:
+    indices = [index for index, commit in enumerate(ordered) if commit.startswith(begin)]
+    if not indices:
         raise UsageError(
             f"no history of these series has the commit {begin}", hint="leave it out, or choose another one"
         )
-    if len(places) > 1:
-        raise UsageError(f"{len(places)} commits of these series begin with {begin}", hint="give more of the id")
-    return places[0]
+    if len(indices) > 1:
+        raise UsageError(f"{len(indices)} commits of these series begin with {begin}", hint="give more of the id")
+    return indices[0]
 
 
 def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> list[ChartCommit]:
-    """Return the commits at the wanted places of each history, and the releases that are shown, in order."""
+    """Return the commits at the wanted indices of each history, and the releases that are shown, in order."""
     commits: dict[int, PublishedCommit] = {}
-    for number, places in shown.places.items():
+    for number, indices in shown.indices.items():
         # Histories of one repository have the same commits: each is read of one of them.
         missing = wanted[number] - commits.keys()
-        positions = {(number, position) for position, place in enumerate(places) if place in missing}
+        positions = {(number, position) for position, index in enumerate(indices) if index in missing}
         tagged = [
             commit
             for commit in store.published_histories.tagged_commits(number)
-            if shown.first <= places[commit.position] <= shown.last
+            if shown.first <= indices[commit.position] <= shown.last
         ]
         for commit in (*store.published_histories.commits_at(positions).values(), *tagged):
-            commits[places[commit.position]] = commit
+            commits[indices[commit.position]] = commit
     return [
-        ChartCommit(**dict(commit.listed), place=place, is_release=bool(commit.tags))
-        for place, commit in sorted(commits.items())
+        ChartCommit(**dict(commit.listed), index=index, is_release=bool(commit.tags))
+        for index, commit in sorted(commits.items())
     ]
 
 
@@ -302,14 +304,14 @@ def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> lis
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The points of a series that are drawn, each of one commit or more in a row, at the place of the last of them.
+    """The points of a series that are drawn, each of one commit or more in a row, at the index of the last of them.
 
     Changes and their bounds are relative to the commit at `base`; `least`, `most` and `counts` are empty where each
     point is of one commit. `values` are those of the last commits.
     """
 
     base: int
-    places: Sequence[int] = ()
+    indices: Sequence[int] = ()
     changes: Sequence[float] = ()
     lows: Sequence[float] = ()
     highs: Sequence[float] = ()
@@ -319,11 +321,11 @@ class _Drawn:
     values: Sequence[float | None] = ()
 
 
-def _drawn(points: PointColumns, places: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
-    """Return what is drawn of a series, whose positions have these places in the chart."""
-    placed = [places[position] for position in points.positions]
-    order = sorted(range(len(placed)), key=placed.__getitem__)
-    ordered = [placed[index] for index in order]
+def _drawn(points: PointColumns, indices: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
+    """Return what is drawn of a series, whose positions have these indices in the chart."""
+    of_chart = [indices[position] for position in points.positions]
+    order = sorted(range(len(of_chart)), key=of_chart.__getitem__)
+    ordered = [of_chart[index] for index in order]
     base = 0 if shown.since is None else max(0, bisect_right(ordered, shown.since) - 1)
     within = order[bisect_left(ordered, shown.first) : bisect_right(ordered, shown.last)]
     level = points.levels[order[base]]
@@ -334,7 +336,7 @@ def _drawn(points: PointColumns, places: Sequence[int], shown: _Range, pixels: i
     if size == 1:
         lows, highs = _bounds(changes, widths)
         return _Drawn(
-            ordered[base], [placed[index] for index in within], _relative(changes), lows, highs, values=values
+            ordered[base], [of_chart[index] for index in within], _relative(changes), lows, highs, values=values
         )
     parts = [slice(first, first + size) for first in range(0, len(within), size)]
     counts = [len(changes[part]) for part in parts]
@@ -344,7 +346,7 @@ def _drawn(points: PointColumns, places: Sequence[int], shown: _Range, pixels: i
     )
     return _Drawn(
         base=ordered[base],
-        places=[placed[within[part][-1]] for part in parts],
+        indices=[of_chart[within[part][-1]] for part in parts],
         changes=_relative(means),
         lows=lows,
         highs=highs,
@@ -387,13 +389,13 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 
 
 def _line(
-    series: PublishedSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
+    series: PublishedSeries, drawn: _Drawn, shown_at: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
     return ChartLine.taken_from(
         drawn,
         series,
-        base_place=drawn.base,
-        commits=tuple(index[place] for place in drawn.places),
+        base_index=drawn.base,
+        commits=tuple(shown_at[index] for index in drawn.indices),
         values=tuple(None if value is None else float(f"{value:.7g}") for value in drawn.values),
         ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
     )

@@ -11,9 +11,6 @@ from zerolap.errors import (
     UsageError as UsageError,
     ZerolapError as ZerolapError,
 )
-from zerolap.records.abilities import Abilities as Abilities
-from zerolap.records.amounts import Amounts as Amounts, Windows as Windows
-from zerolap.records.argument_check import ArgumentCheck as ArgumentCheck
 from zerolap.records.base import FirstFault as FirstFault, Record as Record, read_stored as read_stored
 from zerolap.records.bisect_report import (
     BisectCulprit as BisectCulprit,
@@ -53,14 +50,22 @@ from zerolap.records.case_check import (
 from zerolap.records.changes import (
     Changes as Changes,
     FileChange as FileChange,
+    FunctionsOfBuild as FunctionsOfBuild,
     Hunk as Hunk,
+    SourceFunction as SourceFunction,
     UnknownChanges as UnknownChanges,
+    is_compiled as is_compiled,
+    may_be_built as may_be_built,
 )
 from zerolap.records.client import (
     DEFAULT_DATA_SIZE as DEFAULT_DATA_SIZE,
+    LETTER_OF_PATTERN as LETTER_OF_PATTERN,
     NOT_OF_A_SLICE as NOT_OF_A_SLICE,
     Client as Client,
     ClientCommand as ClientCommand,
+    KeyRange as KeyRange,
+    Keys as Keys,
+    LoadRange as LoadRange,
     WrittenClient as WrittenClient,
 )
 from zerolap.records.command import (
@@ -80,7 +85,6 @@ from zerolap.records.comparison import (
     ChangedFiles as ChangedFiles,
     Comparison as Comparison,
     DocumentState as DocumentState,
-    FailOn as FailOn,
     FalseAlarms as FalseAlarms,
     Reading as Reading,
     Settings as Settings,
@@ -95,9 +99,10 @@ from zerolap.records.emulated_snapshot import (
     EmulatedSnapshotReport as EmulatedSnapshotReport,
     EmulatedSweep as EmulatedSweep,
     ForkKind as ForkKind,
+    Kernel as Kernel,
     KernelFiles as KernelFiles,
+    KernelPatch as KernelPatch,
 )
-from zerolap.records.estimate import NO_SAVING as NO_SAVING, Estimate as Estimate
 from zerolap.records.event import (
     Activity as Activity,
     BuildDone as BuildDone,
@@ -125,12 +130,6 @@ from zerolap.records.finding import (
     Part as Part,
     PerSide as PerSide,
 )
-from zerolap.records.fleet_job import (
-    AttemptState as AttemptState,
-    FleetJob as FleetJob,
-    JobFailure as JobFailure,
-    JobKind as JobKind,
-)
 from zerolap.records.history import (
     FLAT as FLAT,
     SHORT_COMMIT as SHORT_COMMIT,
@@ -141,6 +140,8 @@ from zerolap.records.history import (
     HistoryLedger as HistoryLedger,
     HistoryPoint as HistoryPoint,
     HistorySeries as HistorySeries,
+    ImportedPoint as ImportedPoint,
+    ImportedSeries as ImportedSeries,
     ListedCommit as ListedCommit,
     PlatformEvent as PlatformEvent,
     RangeCommit as RangeCommit,
@@ -148,25 +149,21 @@ from zerolap.records.history import (
     SeriesSubject as SeriesSubject,
     VersionPoint as VersionPoint,
 )
-from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
 from zerolap.records.job import (
+    AttemptState as AttemptState,
     Block as Block,
     BuildJob as BuildJob,
+    FleetJob as FleetJob,
     GivenJob as GivenJob,
     Job as Job,
+    JobFailure as JobFailure,
+    JobKind as JobKind,
     LoadJob as LoadJob,
     TrialsJob as TrialsJob,
     job_json as job_json,
     read_job as read_job,
     read_stored_given_job as read_stored_given_job,
     read_stored_job as read_stored_job,
-)
-from zerolap.records.kernel import Kernel as Kernel, KernelPatch as KernelPatch
-from zerolap.records.keys import (
-    LETTER_OF_PATTERN as LETTER_OF_PATTERN,
-    KeyRange as KeyRange,
-    Keys as Keys,
-    LoadRange as LoadRange,
 )
 from zerolap.records.known_platform import (
     FalseAlarm as FalseAlarm,
@@ -175,7 +172,6 @@ from zerolap.records.known_platform import (
     PlatformResult as PlatformResult,
     StartSpread as StartSpread,
 )
-from zerolap.records.latencies import latencies_us as latencies_us, sum_of_histograms as sum_of_histograms
 from zerolap.records.measurement import (
     CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
     CHECKS_OF_SERVER as CHECKS_OF_SERVER,
@@ -202,11 +198,16 @@ from zerolap.records.metric import (
 )
 from zerolap.records.moments import moment_text as moment_text, now as now
 from zerolap.records.opportunity import (
+    NO_SAVING as NO_SAVING,
+    ArgumentCheck as ArgumentCheck,
+    BuildVariant as BuildVariant,
     Calibration as Calibration,
     CaseOpportunity as CaseOpportunity,
     Category as Category,
+    CommandGain as CommandGain,
     Confidence as Confidence,
     CountedWork as CountedWork,
+    Estimate as Estimate,
     FunctionWork as FunctionWork,
     GroupWork as GroupWork,
     KnownEdit as KnownEdit,
@@ -215,14 +216,10 @@ from zerolap.records.opportunity import (
     Opportunity as Opportunity,
     OpportunityCase as OpportunityCase,
     RemovedCost as RemovedCost,
+    VariantCase as VariantCase,
     WeighedCase as WeighedCase,
     WeighedCategory as WeighedCategory,
     WeighedFunction as WeighedFunction,
-)
-from zerolap.records.passwords import (
-    LAB_PASSWORD as LAB_PASSWORD,
-    OF_A_PASSWORD as OF_A_PASSWORD,
-    with_lab_passwords as with_lab_passwords,
 )
 from zerolap.records.pictures import (
     CasePictures as CasePictures,
@@ -280,9 +277,14 @@ from zerolap.records.sampled_side import (
     SampledPass as SampledPass,
     SampledSide as SampledSide,
 )
-from zerolap.records.series import SeriesKey as SeriesKey
-from zerolap.records.server import ServerSpec as ServerSpec
-from zerolap.records.server_files import is_compiled as is_compiled, may_be_built as may_be_built
+from zerolap.records.series import SeriesKey as SeriesKey, Spread as Spread, StartRatio as StartRatio
+from zerolap.records.server import (
+    LAB_PASSWORD as LAB_PASSWORD,
+    OF_A_PASSWORD as OF_A_PASSWORD,
+    Abilities as Abilities,
+    ServerSpec as ServerSpec,
+    with_lab_passwords as with_lab_passwords,
+)
 from zerolap.records.skipped import Skipped as Skipped, SkipReason as SkipReason
 from zerolap.records.snapshot import (
     SNAPSHOT_RULES as SNAPSHOT_RULES,
@@ -325,15 +327,18 @@ from zerolap.records.snapshot_trace import (
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
 )
-from zerolap.records.source_function import FunctionsOfBuild as FunctionsOfBuild, SourceFunction as SourceFunction
-from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio
 from zerolap.records.sweep_report import (
     Sweep as Sweep,
     SweepPart as SweepPart,
     SweepReport as SweepReport,
     read_stored_sweep as read_stored_sweep,
 )
-from zerolap.records.timeline import SliceRecord as SliceRecord, Timeline as Timeline
+from zerolap.records.timeline import (
+    SliceRecord as SliceRecord,
+    Timeline as Timeline,
+    latencies_us as latencies_us,
+    sum_of_histograms as sum_of_histograms,
+)
 from zerolap.records.topology import STANDALONE as STANDALONE, Topology as Topology
 from zerolap.records.traced_case import (
     LONGEST_TRACED_NAME as LONGEST_TRACED_NAME,
@@ -350,11 +355,14 @@ from zerolap.records.traced_case import (
     TracedStacks as TracedStacks,
     TracedThread as TracedThread,
 )
-from zerolap.records.trial import ANCHOR as ANCHOR, BASE as BASE, HEAD as HEAD, Side as Side, Trial as Trial
-from zerolap.records.variant_gain import (
-    BuildVariant as BuildVariant,
-    CommandGain as CommandGain,
-    VariantCase as VariantCase,
+from zerolap.records.trial import (
+    ANCHOR as ANCHOR,
+    BASE as BASE,
+    HEAD as HEAD,
+    Amounts as Amounts,
+    Side as Side,
+    Trial as Trial,
+    Windows as Windows,
 )
 from zerolap.records.verdict import (
     CHANGED as CHANGED,

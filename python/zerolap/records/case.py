@@ -18,9 +18,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from zerolap.records.base import STORED, Record
-from zerolap.records.client import DEFAULT_DATA_SIZE, Client, WrittenClient
+from zerolap.records.client import DEFAULT_DATA_SIZE, Client, Keys, WrittenClient
 from zerolap.records.fields import Number, Positive
-from zerolap.records.keys import Keys
 from zerolap.records.skipped import SkipReason
 from zerolap.records.topology import STANDALONE, Topology
 
@@ -169,7 +168,6 @@ class Case(Record):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, document: Any, info: ValidationInfo) -> Any:
-        """Return the fields that a JSON document holds."""
         if not isinstance(document, dict) or "commands" not in document:
             return document
         # Looked up once: requests have thousands of cases.

@@ -95,12 +95,9 @@ def _quoted_word(word: str) -> str:
 def verb_of(line: str) -> str:
     """Return the command's name in upper case: its first word, and the second for a container (`XINFO STREAM`)."""
     name, *arguments = (argument.decode(errors="replace").upper() for argument in parse_command(line)[:2])
-    has_subcommand = name in CONTAINERS and arguments and not _is_filled_in(arguments[0])
+    is_filled_in = any(word.upper() in argument for argument in arguments for word in (KEY, DATA))
+    has_subcommand = name in CONTAINERS and arguments and not is_filled_in
     return f"{name} {arguments[0]}" if has_subcommand else name
-
-
-def _is_filled_in(argument: str) -> bool:
-    return KEY.upper() in argument or DATA.upper() in argument
 
 
 def container_of(verb: str) -> str:

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from zerolap.fail_on import FailOn
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.finding import Finding
@@ -24,12 +25,6 @@ DocumentState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 """How far the work on a document has come."""
 
 TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
-
-FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
-"""When a comparison counts as failed; each of the last two includes those before it, `unsure` invalid cases too.
-
-All but `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
-"""
 
 REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
 

@@ -1,4 +1,4 @@
-"""Forks that were counted in emulated machines, the document of `zerolap snapshot --kernel`."""
+"""Forks that were counted in emulated machines, the document of `zerolap snapshot --kernel`, and their kernels."""
 
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -6,9 +6,31 @@ from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
-from zerolap.records.kernel import Kernel
 from zerolap.records.platform import Platform
 from zerolap.records.snapshot import FailedSize, HugePages, LineFit, SweepReading
+
+
+class KernelPatch(Record):
+    """A patch that a kernel was built with: the name of its file, and the digest of its content."""
+
+    name: str
+    digest: str
+
+
+class Kernel(Record):
+    """A kernel that was built of a source, patches and a configuration; `digest` names all that went in.
+
+    `name` is that of the source's file or directory. `without_effect` are settings of the user's configuration that the
+    kernel was not built with: it does not know them, or what they depend on is missing.
+    """
+
+    digest: str
+    name: str
+    version: str
+    patches: list[KernelPatch] = []
+    compiler: str
+    without_effect: list[str] = []
+
 
 EMULATED_SNAPSHOT_SCHEMA: Final = "zerolap.emulated-snapshot/1"
 

@@ -4,10 +4,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from zerolap.records.abilities import Abilities
 from zerolap.records.base import Record
 from zerolap.records.build import Build
 from zerolap.records.measurement import Measurement
+from zerolap.records.server import Abilities
 from zerolap.records.trial import Side
 
 EVENT_SCHEMA: Final = "zerolap.event/1"

@@ -1,12 +1,38 @@
 """A history: how the metrics of cases went over the commits of a range, and where they changed."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPoint:
+    """A value of a series.
+
+    `time` is ISO 8601 in UTC with milliseconds, so that times are in order as texts. `version` is the commit, tag or
+    version that was measured, empty where only the time is known.
+    """
+
+    time: str
+    version: str
+    value: float
+
+
+@dataclass(frozen=True)
+class ImportedSeries:
+    """A metric of a case over time: `source` names where it comes from, `labels` tell it from others of its case."""
+
+    source: str
+    case: str
+    metric: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    points: tuple[ImportedPoint, ...] = ()
+
 
 HISTORY_SCHEMA: Final = "zerolap.history/1"
 SHORT_COMMIT: Final = 12

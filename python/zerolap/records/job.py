@@ -1,4 +1,4 @@
-"""Jobs: pieces of a request as values, without local state."""
+"""Jobs: pieces of a request as values, without local state, and what agents of a fleet do of them."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -6,14 +6,53 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record, read_stored
 from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
+from zerolap.records.request import ReportPath
 from zerolap.records.revision import ArchiveSource
 from zerolap.records.server import ServerSpec
 from zerolap.records.sweep_report import SweepPart
-from zerolap.records.trial import Side
+from zerolap.records.trial import Amounts, Side
+
+AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
+JobKind: TypeAlias = Literal["build", "trials", "load"]
+
+
+class FleetJob(Record):
+    """A try of an agent at a job.
+
+    `subject` is the case that is measured or the source that is built, empty for load and where it cannot be read.
+    `path` leads to the page of the `request`. `publications` is how often the job was given to the bus, `starts` how
+    often an agent has begun it, `since` when it was taken or, before that, recorded.
+    """
+
+    attempt: str
+    job: str
+    kind: JobKind
+    engine: str | None
+    subject: str
+    request: str
+    path: ReportPath
+    platform: str
+    state: AttemptState
+    agent: str | None
+    since: str
+    ended: str | None
+    publications: int
+    starts: int
+    reason: str
+
+
+class JobFailure(Record):
+    """Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it."""
+
+    job: str
+    reason: str
+    hint: str
+    log: str
+    is_cut: bool
+
 
 JOB_SCHEMA: Final = "zerolap.job/1"
 

@@ -4,8 +4,8 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field, FiniteFloat
 
-from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record
+from zerolap.records.trial import Amounts
 
 Text: TypeAlias = Annotated[str, Field(max_length=200)]
 """A name, time or digest of a measurement: agents send them, and databases have them in columns."""

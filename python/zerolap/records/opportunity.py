@@ -4,13 +4,49 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from zerolap.records.argument_check import ArgumentCheck
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
-from zerolap.records.estimate import NO_SAVING, Estimate
 from zerolap.records.platform import Platform
-from zerolap.records.variant_gain import BuildVariant
 from zerolap.records.weights import StatedWeights
+
+
+class Estimate(Record):
+    """A value with the bounds that it is expected in."""
+
+    low: float
+    expected: float
+    high: float
+
+    def times(self, factor: float) -> "Estimate":
+        """Return the estimate of so much of it."""
+        return Estimate(low=self.low * factor, expected=self.expected * factor, high=self.high * factor)
+
+    def plus(self, other: "Estimate") -> "Estimate":
+        """Return the estimate of both together, whose bounds are reached at the same time."""
+        return Estimate(low=self.low + other.low, expected=self.expected + other.expected, high=self.high + other.high)
+
+
+NO_SAVING: Final = Estimate(low=0.0, expected=0.0, high=0.0)
+
+
+class ArgumentCheck(Record):
+    """How often the function of an opportunity gets the arguments of an earlier call of the same request.
+
+    `detector`, `function` and `file` are those of the opportunity. `calls_per_op` are the calls within its command per
+    request, `repeated_per_op` those with the arguments of an earlier call, over so many `requests`. `obstacle` is why
+    they do not show whether arguments are equal; it is empty where they do. `method` is raised when the same server
+    would get other figures.
+    """
+
+    detector: str
+    function: str
+    file: str
+    method: int
+    requests: int = 0
+    calls_per_op: float = 0.0
+    repeated_per_op: float = 0.0
+    obstacle: str = ""
+
 
 OPPORTUNITIES_SCHEMA: Final = "zerolap.opportunities/1"
 
@@ -215,6 +251,51 @@ class WeighedCase(Record):
     weight: float
     instructions_per_op: float
     gain: float
+
+
+class VariantCase(Record):
+    """A case whose time changed in another build, confirmed: `gain` is by how much that is faster, below 0 for a loss.
+
+    It is the ratio of throughputs, or that of costs upside down, less 1. `metric` is what the verdict rests on, and
+    `comparison` the id of the comparison that has it.
+    """
+
+    case: str
+    commands: tuple[str, ...]
+    metric: str
+    gain: Estimate
+    comparison: str
+
+
+class CommandGain(Record):
+    """What another build brings for a command: the mean over its cases, 0 for those that did not change."""
+
+    command: str
+    gain: Estimate
+    cases: int
+
+
+class BuildVariant(Record):
+    """Another build of the same code that was faster, as measured: no prediction, and no part of any sum.
+
+    `variant` is in the words of `--variant`; `flags`, `compiler` and `allocator` are those that took effect. `gain` is
+    the mean over `commands`, each weighted equally. `improvements` and `losses` are the cases with
+    confirmed changes of time, the largest first; `unchanged` and `undecided` count the others.
+    """
+
+    detector: Literal["build-variants"] = "build-variants"
+    category: Literal["build"] = "build"
+    variant: str
+    flags: str
+    compiler: str
+    allocator: str
+    gain: Estimate
+    commands: tuple[CommandGain, ...]
+    improvements: tuple[VariantCase, ...]
+    losses: tuple[VariantCase, ...]
+    unchanged: int
+    undecided: int
+    comparisons: tuple[str, ...]
 
 
 class Opportunities(Record):

@@ -4,14 +4,13 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pydantic import Field, field_validator
 
-from zerolap.records.amounts import Windows
 from zerolap.records.base import Record
 from zerolap.records.case import Case
 from zerolap.records.comparison import DocumentState, Settings
-from zerolap.records.passwords import with_lab_passwords
 from zerolap.records.revision import Source
+from zerolap.records.server import with_lab_passwords
 from zerolap.records.sweep_report import Sweep
-from zerolap.records.trial import Side
+from zerolap.records.trial import Side, Windows
 
 REQUEST_SCHEMA: Final = "zerolap.request/1"
 

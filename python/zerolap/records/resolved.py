@@ -6,7 +6,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
 from zerolap.records.comparison import Settings
-from zerolap.records.kernel import Kernel
+from zerolap.records.emulated_snapshot import Kernel
 from zerolap.records.platform import Platform
 from zerolap.records.request import Request, RequestKind
 from zerolap.records.revision import Source

@@ -62,7 +62,6 @@ def _units(metrics: Iterable[str]) -> Iterator[str]:
 
 
 def _result(trial: Trial, measurement: Measurement) -> Iterator[str]:
-    """Yield the line of a trial that has values."""
     values = [f"{value!r} {unit_of(name)}" for name, value in _metrics(measurement).items()]
     if values:
         # What comes last must not end in a number: tools take `-8` for the number of processors.

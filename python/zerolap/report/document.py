@@ -1,13 +1,22 @@
-"""The documents behind `--json` and `--markdown`."""
+"""The documents behind `--json` and `--markdown`, and the comment on a pull request."""
 
 from typing import Final
 
 from zerolap.records import Comparison, Record, RunReport
 from zerolap.report.sheet_markdown import fitting_markdown
-from zerolap.sheets import DOCUMENT, comparison_document, run_sheet, with_reading
+from zerolap.sheets import (
+    COMMENT,
+    DOCUMENT,
+    PullRequestState,
+    comparison_document,
+    pull_request_sheet,
+    run_sheet,
+    with_reading,
+)
 
 RUN_CASES: Final = (1_000, 250, 100, 40, 15, 0)
 """How many cases of a run are described, from the most to what always fits."""
+MOST_COMMENT_BYTES: Final = 6 * 1024
 
 
 def document_json(document: Record) -> str:
@@ -28,3 +37,8 @@ def comparison_markdown(comparison: Comparison) -> str:
 def run_markdown(report: RunReport) -> str:
     """Return a run with as many of its cases as a comment has room for."""
     return fitting_markdown(run_sheet(report, most) for most in RUN_CASES)
+
+
+def body_markdown(state: PullRequestState, most_bytes: int = MOST_COMMENT_BYTES) -> str:
+    """Return the comment, without a marker, with as much detail as fits into so many bytes of UTF-8."""
+    return fitting_markdown((pull_request_sheet(state, detail) for detail in COMMENT), most_bytes)

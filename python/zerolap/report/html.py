@@ -35,8 +35,6 @@ ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 
 
 class _Lines(Record):
-    """The source lines of all cases of a page."""
-
     sources: list[SourceText]
     cases: dict[str, list[SampledLines]]
 
@@ -130,7 +128,6 @@ def _element(attributes: str, json: bytes) -> str:
 
 
 def _template() -> tuple[str, str, str, str]:
-    """Return what comes before, between and after the data."""
     try:
         template = TEMPLATE.read_text(encoding="utf-8")
     except FileNotFoundError as fault:

@@ -1,10 +1,11 @@
 """Results as JUnit's XML, which CI systems show as tests: a test for each case."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from zerolap.records import CaseResult, Comparison, FailOn, RunCase, RunReport, Skipped
+from zerolap.fail_on import FailOn
+from zerolap.records import CaseResult, Comparison, RunCase, RunReport, Skipped
 from zerolap.sheets import case_sentences, failed_check, one_line, run_word
 
 NAME: Final = "zerolap"
@@ -69,12 +70,8 @@ def _outcome(test: Element, tag: str, kind: str, lines: Sequence[str]) -> None:
 def _why_invalid(case: CaseResult | RunCase) -> list[str]:
     """Return why a case has no result: lines of a failed trial, or the checks that failed."""
     failure = [one_line(line) for line in (case.failure or "").splitlines()]
-    return failure or list(_failed_checks(case))
-
-
-def _failed_checks(case: CaseResult | RunCase) -> Iterator[str]:
-    for check in case.validity.failed:
-        yield one_line(failed_check(check.check, check.value, check.limit))
+    failed = case.validity.failed
+    return failure or [one_line(failed_check(check.check, check.value, check.limit)) for check in failed]
 
 
 def _document(suite: Element, skipped: Sequence[Skipped]) -> str:

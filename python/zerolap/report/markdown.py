@@ -40,7 +40,6 @@ LINK_CHARACTERS = ":/?#@!=+,;%-._~&"
 # GitHub takes 65,536 characters in a comment; these limits keep a document of any size within them.
 LISTED_ROWS = 80
 REASONS = 5
-FAILURE_LENGTH = 500
 
 
 def code(text: str, longest: int | None = None) -> str:
@@ -90,14 +89,12 @@ def summary(text: str) -> str:
     line = one_line(text)
     parts = line.split("`") if line.count("`") % 2 == 0 else [line.replace("`", "'")]
     shown = [
-        _html_code(part) if number % 2 else " ".join(map(_html_word, part.split(" ")))
+        _html_code(part)
+        if number % 2
+        else " ".join(_html_code(word) if "`" in _word(word) else escape(word) for word in part.split(" "))
         for number, part in enumerate(parts)
     ]
     return "".join(shown)
-
-
-def _html_word(word: str) -> str:
-    return _html_code(word) if "`" in _word(word) else escape(word)
 
 
 def _html_code(name: str) -> str:

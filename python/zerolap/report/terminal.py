@@ -172,7 +172,6 @@ def _is_figure(text: str, detail: str) -> bool:
 
 
 def _at_end(text: str, width: int) -> str:
-    """Return a text whose first word ends at this width."""
     return " " * (width - len(text.partition(" ")[0])) + text
 
 

@@ -7,9 +7,7 @@ from zerolap.sheets.case_words import (
     answers as answers,
     in_order as in_order,
     ranked as ranked,
-    skipped_line as skipped_line,
     statement as statement,
-    trials as trials,
 )
 from zerolap.sheets.change_reasons import Reason as Reason, locations_of as locations_of, reasons_of as reasons_of
 from zerolap.sheets.change_sheet import (
@@ -26,30 +24,18 @@ from zerolap.sheets.comparison_reading import (
     with_reading as with_reading,
 )
 from zerolap.sheets.comparison_sheet import comparison_sheet as comparison_sheet
-from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT
+from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT, Lengths as Lengths
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
-    ELLIPSIS as ELLIPSIS,
-    NO_VALUE as NO_VALUE,
-    change as change,
-    count as count,
     counted as counted,
-    duration as duration,
-    interval as interval,
     listing as listing,
     metric_label as metric_label,
     one_line as one_line,
-    per_side as per_side,
-    percent as percent,
     plain as plain,
     printable as printable,
-    probability as probability,
-    rough_duration as rough_duration,
-    rough_percent as rough_percent,
     share as share,
     shortened as shortened,
-    weighting as weighting,
 )
 from zerolap.sheets.gate import gate_sentence as gate_sentence
 from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
@@ -58,7 +44,6 @@ from zerolap.sheets.history_sheet import (
     history_sheet as history_sheet,
     platform_event as platform_event,
 )
-from zerolap.sheets.lengths import Lengths as Lengths
 from zerolap.sheets.measured_change import (
     GITHUB as GITHUB,
     Acknowledgement as Acknowledgement,
@@ -95,17 +80,13 @@ from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
 from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
 from zerolap.sheets.sheet import (
     Cell as Cell,
-    Column as Column,
     Fact as Fact,
     Mark as Mark,
     Section as Section,
     Sentence as Sentence,
     Sheet as Sheet,
-    Stack as Stack,
     Stacks as Stacks,
     Table as Table,
-    as_name as as_name,
-    name as name,
 )
 from zerolap.sheets.snapshot_sheet import snapshot_gate_sentence as snapshot_gate_sentence
 from zerolap.sheets.sweep_sheet import (

@@ -54,7 +54,6 @@ def _row(variant: BuildVariant) -> list[Cell]:
 
 
 def _variant(variant: BuildVariant) -> Section:
-    """Return what a variant brings, and what took effect as the program itself states it."""
     built = listing(part for part in (variant.compiler, variant.flags, variant.allocator) if part)
     changed = [*variant.improvements[:SHOWN_CASES], *variant.losses[:SHOWN_CASES]]
     left_out = len(variant.improvements) + len(variant.losses) - len(changed)

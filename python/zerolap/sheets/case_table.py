@@ -8,8 +8,8 @@ from typing import Final
 from zerolap.records import Answer, CaseResult
 from zerolap.sheets.case_rows import CaseRow, CaseRows
 from zerolap.sheets.case_words import ANSWERS, CaseAnswer, answer_of, answers, failed_on, is_missing, usual_metric
+from zerolap.sheets.detail import Lengths
 from zerolap.sheets.format import change, counted, interval, listing, metric_heading, metric_label, percent
-from zerolap.sheets.lengths import Lengths
 from zerolap.sheets.outcome_words import WORDS, failed_check
 from zerolap.sheets.sheet import Cell, Column, Table, name
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerolap.records import Finding
 from zerolap.sheets.case_rows import CaseRow
@@ -33,12 +33,10 @@ def reasons_of(rows: Sequence[CaseRow], changed: Sequence[ChangedLines]) -> list
         cases.setdefault(key, set()).add(row.case.case)
         if key not in listed:
             locations = locations_of(finding, changed)
-            file = None if locations else _file_of(finding, changed)
+            files = [lines.file for lines in _in_file(finding.file, changed)] if finding.in_diff else []
+            file = None if locations else next(iter(files), None)
             listed[key] = Reason(row, finding, tuple(locations), file)
-    return [
-        Reason(reason.row, reason.finding, reason.locations, reason.file, len(cases[key]) - 1)
-        for key, reason in listed.items()
-    ]
+    return [replace(reason, further_cases=len(cases[key]) - 1) for key, reason in listed.items()]
 
 
 def locations_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[ChangedLines]:
@@ -86,7 +84,3 @@ def _of_function(name: str | None, file: str | None, changed: Sequence[ChangedLi
         return []
     heading = re.compile(rf"\b{re.escape(name)}\s*\(")
     return [lines for lines in _in_file(file, changed) if heading.search(lines.heading)]
-
-
-def _file_of(finding: Finding, changed: Sequence[ChangedLines]) -> str | None:
-    return next((lines.file for lines in _in_file(finding.file, changed)), None) if finding.in_diff else None

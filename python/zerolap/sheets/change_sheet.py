@@ -16,7 +16,6 @@ from zerolap.sheets.format import COMMIT_DIGITS, counted
 from zerolap.sheets.headline import headline_of_rows, state_text
 from zerolap.sheets.measured_change import (
     Acknowledgement,
-    ChangedLines,
     CommitRange,
     PlatformOutcome,
     PullRequestState,
@@ -35,13 +34,8 @@ def pull_request_sheet(state: PullRequestState, detail: Detail) -> Sheet:
     change = _Change(state.platforms, rows_of(state.platforms, state.acknowledgements), detail)
     is_measured = not state.needs_approval or bool(state.platforms)
     sections = [
-        *change.reasons(state.commits),
-        Section(
-            sentences=[
-                *change.unexecuted_files(),
-                *_acknowledgements(state.acknowledgements, detail),
-            ]
-        ),
+        change.reasons(state.commits),
+        Section(sentences=[*change.unexecuted_files(), *_acknowledgements(state.acknowledgements, detail)]),
         Section(sentences=list(_platforms(state.platforms, detail))),
         Section(sentences=[_compared(state, detail)] if is_measured else []),
         *_everything_else(change, state.command),
@@ -58,7 +52,7 @@ def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
     traced = [section for case in cases if (section := traced_of_comparison(case)) is not None]
     sections = [
         Section(facts=list(_sides(comparison))),
-        *change.reasons(None),
+        change.reasons(None),
         Section(sentences=list(change.unexecuted_files())),
         *(folded(case_section(case)) for case in notable[: detail.cases]),
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
@@ -109,8 +103,6 @@ def unexecuted_files(platforms: Sequence[PlatformOutcome]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Change:
-    """What a sheet on a change is made from."""
-
     platforms: Sequence[PlatformOutcome]
     rows: Sequence[CaseRow]
     detail: Detail
@@ -130,9 +122,9 @@ class _Change:
             sections=[section for section in sections if section.has_content],
         )
 
-    def reasons(self, commits: CommitRange | None) -> list[Section]:
+    def reasons(self, commits: CommitRange | None) -> Section:
         reasons = reasons_of(self.rows, () if commits is None else commits.changed)
-        return [reason_section(self.rows, reasons, commits, self.detail)]
+        return reason_section(self.rows, reasons, commits, self.detail)
 
     def unexecuted_files(self) -> Iterator[Sentence]:
         """Yield the changed files that no measured case executes."""
@@ -149,7 +141,11 @@ def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, name
     """Return a reason: its case if there are several, its sentence, and links to the changed lines."""
     links = []
     if commits is not None:
-        links += [_lines_link(lines, commits, detail) for lines in reason.locations[: detail.links]]
+        for lines in reason.locations[: detail.links]:
+            first, last = lines.first_line, lines.last_line
+            numbers = f"{first}-{last}" if last > first else f"{min(first, last)}"
+            text = detail.named(f"{lines.file}:{numbers}")
+            links.append(WebLink(text=text, address=commits.lines_url(lines)))
         if reason.file is not None and detail.links:
             links.append(WebLink(text=detail.named(reason.file), address=commits.file_url(reason.file)))
     further = counted(reason.further_cases, "further case", "further cases")
@@ -160,14 +156,7 @@ def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, name
     )
 
 
-def _lines_link(lines: ChangedLines, commits: CommitRange, detail: Detail) -> WebLink:
-    first, last = lines.first_line, lines.last_line
-    numbers = f"{first}-{last}" if last > first else f"{min(first, last)}"
-    return WebLink(text=detail.named(f"{lines.file}:{numbers}"), address=commits.lines_url(lines))
-
-
 def _acknowledgements(acknowledgements: Sequence[Acknowledgement], detail: Detail) -> Iterator[Sentence]:
-    """Yield the acknowledgements, the newest first."""
     for accepted in list(reversed(acknowledgements))[: detail.acknowledgements]:
         person, day = detail.named(accepted.person), as_name(accepted.when[DAY])
         yield Sentence(label=f"Acknowledged by {person} on {day}", text=as_name(detail.told(accepted.reason)))
@@ -251,7 +240,6 @@ def _platform_facts(name: str, comparison: Comparison, detail: Detail) -> Iterat
 
 
 def _differing_flags(base: MeasuredServer, head: MeasuredServer) -> Iterator[Sentence]:
-    """Yield the compiler flags that only one side was built with."""
     of_base, of_head = base.flags.split(), head.flags.split()
     only = {
         "base": [flag for flag in of_base if flag not in of_head],

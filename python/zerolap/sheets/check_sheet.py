@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from zerolap.records import CheckedCase, CheckReport
+from zerolap.sheets.environment import skipped_section
 from zerolap.sheets.format import counted
 from zerolap.sheets.sheet import Section, Sentence, Sheet
-from zerolap.sheets.skipped_section import skipped_section
 
 PLACED: Final = re.compile(r"(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 """A warning with its file and line; the file is named once."""
@@ -20,7 +20,7 @@ def check_sheet(report: CheckReport) -> Sheet:
         kind="check",
         title=f"{counted(len(report.cases), 'case', 'cases')} checked, {faulty:,} faulty",
         sections=[
-            *([skipped_section(report.skipped)] if report.skipped else []),
+            *skipped_section(report.skipped),
             *(
                 Section(key=case.case, title=case.case, sentences=[*_faults(case), *_warnings(case)])
                 for case in report.cases

@@ -9,7 +9,7 @@ from zerolap.sheets.case_section import case_section, is_merely_undecided, is_wo
 from zerolap.sheets.case_sentences import by_chance
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, unchanged_row
 from zerolap.sheets.case_words import answers, effort, in_order, state_line
-from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, settings_text, skipped_section
+from zerolap.sheets.environment import build_text, closing_fact, repeating, server_text, settings_text, skipped_section
 from zerolap.sheets.headline import Headline, headline_of, headline_of_rows
 from zerolap.sheets.measured_change import Done, PlatformOutcome
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
@@ -48,7 +48,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
             how_to_repeat(comparison),
         ],
         notes=[with_names(note, {case.case for case in cases}) for note in comparison.notes],
-        closing=closing_facts(comparison, "all cases, figures and reasons"),
+        closing=[closing_fact(comparison)],
     )
 
 

@@ -1,9 +1,39 @@
 """Levels of detail of a comparison as Markdown: a document of its own, and comments from the largest on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from zerolap.sheets.lengths import Lengths
+from zerolap.sheets.format import one_line, shortened
+from zerolap.sheets.sheet import as_name
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The largest numbers of characters of a name and of a sentence."""
+
+    name: int = 60
+    sentence: int = 300
+
+    @property
+    def half(self) -> "Lengths":
+        """Half of a sentence for names and sentences, as in a cell of a table."""
+        return Lengths(self.sentence // 2, self.sentence // 2)
+
+    def plain(self, text: str) -> str:
+        """Return a foreign name as it stands alone, such as in a cell of a table."""
+        return shortened(one_line(text), self.name)
+
+    def named(self, text: str) -> str:
+        """Return a foreign name for a sentence, in backticks."""
+        return as_name(self.plain(text))
+
+    def foreign(self, text: str) -> str:
+        """Return a foreign sentence, none of whose backticks are taken for those of names."""
+        return shortened(one_line(text), self.sentence).replace("`", "'")
+
+    def told(self, text: str) -> str:
+        """Return a sentence of the lab, whose names stand in backticks already."""
+        return shortened(one_line(text), self.sentence)
 
 
 @dataclass(frozen=True)
@@ -40,24 +70,10 @@ COMMENT: Final = (
     Detail(12, 40, files=0, facts=False),
 )
 """What a comment has, from the most to what always fits."""
+_OF_A_DOCUMENT: Final = replace(COMMENT[0], rows=80, reasons=12, groups=30, notes=30)
 DOCUMENT: Final = (
-    Detail(
-        80,
-        1_000,
-        80,
-        12,
-        links=2,
-        acknowledgements=5,
-        platforms=12,
-        groups=30,
-        builds=6,
-        notes=30,
-        cases=12,
-        traced=4,
-    ),
-    Detail(
-        80, 400, 80, 12, links=2, acknowledgements=5, platforms=12, groups=30, builds=6, notes=30, cases=3, traced=1
-    ),
+    replace(_OF_A_DOCUMENT, sentence=1_000, cases=12, traced=4),
+    replace(_OF_A_DOCUMENT, cases=3, traced=1),
     *COMMENT,
 )
 """What the Markdown of a comparison has: more than a comment, as far as it fits."""

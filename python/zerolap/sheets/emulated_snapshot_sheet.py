@@ -37,7 +37,6 @@ def _counted(key: str, heading: str, unit: str = "", divisor: float = 1.0, rank:
 
 
 def _deferred(run: Mapping[str, int]) -> float | None:
-    """Return which share of the tables of the last level fork left to the child."""
     if "kernel_tables_deferred" not in run or "kernel_fork_tables" not in run:
         return None
     tables = run["kernel_tables_deferred"] + run["kernel_fork_tables"]

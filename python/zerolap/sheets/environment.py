@@ -1,6 +1,6 @@
 """What was measured, and how: servers, settings, platform, what was skipped, how to repeat it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import Comparison, MeasuredServer, RunReport, Settings, Skipped
@@ -60,21 +60,17 @@ def repeating(document: Comparison | RunReport, facts: Sequence[Fact]) -> Sectio
     )
 
 
-def closing_facts(document: Comparison | RunReport, everything: str) -> list[Fact]:
+def closing_fact(document: Comparison | RunReport) -> Fact:
     """Return how a document is shown with everything, and how it is measured with the same random choices."""
-    shown = f"{as_name(f'zerolap explain {document.id} --all')}: {everything}"
-    seed = f"`--seed {document.settings.seed}` makes the same random choices"
-    return [Fact(label="all", text=shown), Fact(label="repeat", text=seed)]
+    shown = as_name(f"zerolap explain {document.id} --all")
+    return Fact(label="all", text=f"{shown}; the same random choices: `--seed {document.settings.seed}`")
 
 
 def skipped_section(skipped: Sequence[Skipped]) -> list[Section]:
     """Return how many cases were skipped, and the first of them with what they lack; nothing without any."""
-    line = skipped_line(skipped)
-    return [] if line is None else [Section(key="skipped", title=line, sentences=list(_skipped(skipped)))]
-
-
-def _skipped(skipped: Sequence[Skipped]) -> Iterator[Sentence]:
-    for case in skipped[:MOST_SKIPPED]:
-        yield Sentence(label=case.reason, text=f"{as_name(case.case)}: {case.text}")
-    if len(skipped) > MOST_SKIPPED:
-        yield Sentence(text=f"and {len(skipped) - MOST_SKIPPED:,} more")
+    line, left = skipped_line(skipped), len(skipped) - MOST_SKIPPED
+    if line is None:
+        return []
+    sentences = [Sentence(label=of.reason, text=f"{as_name(of.case)}: {of.text}") for of in skipped[:MOST_SKIPPED]]
+    sentences += [Sentence(text=f"and {left:,} more")] if left > 0 else []
+    return [Section(key="skipped", title=line, sentences=sentences)]

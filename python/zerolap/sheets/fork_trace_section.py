@@ -119,7 +119,6 @@ def _table(heading: str, names: str, figures: Sequence[str], rows: Sequence[Sequ
 
 
 def _stacks(call: ParentCall) -> list[Stack]:
-    """Return the most frequent stack of a call."""
     return [
         Stack(
             share=share(stack.share),
@@ -132,7 +131,6 @@ def _stacks(call: ParentCall) -> list[Stack]:
 
 
 def _call_text(call: ParentCall) -> str:
-    """Write a system call with the file that it is of."""
     return call.call if call.target is None else f"{call.call} of {call.target}"
 
 

@@ -1,7 +1,7 @@
 """How numbers and foreign text are written, everywhere the same."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from zerolap import foreign_text
 from zerolap.records import METRICS, PerSide, StatedWeights
@@ -118,6 +118,12 @@ def metric_heading(name: str) -> str:
 def listing(parts: Iterable[str]) -> str:
     """Join parts by commas."""
     return ", ".join(parts)
+
+
+def first_of(parts: Sequence[str], most: int) -> str:
+    """Join the first parts, and how many more there are: `a, b, 3 more`."""
+    further = len(parts) - most
+    return listing([*parts[:most], *([f"{further:,} more"] if further > 0 else [])])
 
 
 def counted(number: int, singular: str, plural: str) -> str:

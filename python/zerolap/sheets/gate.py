@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.records import CaseResult, Comparison, FailOn
-from zerolap.sheets.format import listing, one_line
+from zerolap.fail_on import FailOn
+from zerolap.records import CaseResult, Comparison
+from zerolap.sheets.format import first_of, one_line
 
 MOST_NAMES: Final = 5
 NOTHING: Final[dict[FailOn, str]] = {"work": "nothing was counted", "time": "nothing was timed"}
@@ -33,6 +34,4 @@ def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
 
 
 def _names(cases: Sequence[CaseResult]) -> str:
-    names = [one_line(case.case) for case in cases[:MOST_NAMES]]
-    further = len(cases) - len(names)
-    return listing([*names, *([f"{further:,} more"] if further else [])])
+    return first_of([one_line(case.case) for case in cases], MOST_NAMES)

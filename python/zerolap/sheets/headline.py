@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from zerolap.records import CHANGED, Answer, Verdict
 from zerolap.sheets.case_rows import CaseRow, CaseRows, cases_of, rows_of
 from zerolap.sheets.case_words import CaseAnswer, is_missing
+from zerolap.sheets.detail import Lengths
 from zerolap.sheets.format import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
-from zerolap.sheets.lengths import Lengths
 from zerolap.sheets.measured_change import (
     Acknowledgement,
     Building,
@@ -117,8 +117,6 @@ def subject_of(row: CaseRow, cases: Sequence[CaseRows], lengths: Lengths) -> str
 
 @dataclass(frozen=True)
 class _Statements:
-    """The statements on all platforms."""
-
     platforms: Sequence[PlatformOutcome]
     cases: Sequence[CaseRows]
     lengths: Lengths
@@ -149,7 +147,6 @@ class _Statements:
         return Headline(lead, tuple(text for kind, text in self._clauses(trouble) if kind != lead_kind))
 
     def _lead(self) -> tuple[str, str]:
-        """Return the kind of the leading statement, and the statement."""
         if self.regressions:
             return "regressions", self._effects(self.regressions, "regresses", "regress")
         if self.ongoing:
@@ -163,13 +160,11 @@ class _Statements:
         return self._nothing()
 
     def _nothing(self) -> tuple[str, str]:
-        """Return the statement for cases without a verdict."""
         if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
             return "unaffected", "No case can be affected by this change"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the further statements, each with its kind."""
         if self.ongoing:
             yield "ongoing", _progress(self.ongoing).lower()
         if improvements := self._of_word("improvement"):
@@ -194,7 +189,6 @@ class _Statements:
         return f"{text}, and {counted(further, f'further case {does}', f'further cases {do}')}"
 
     def _stopped(self) -> list[str]:
-        """Return the platforms that have ended without a result."""
         words = {Failed: "failed", Cancelled: "was cancelled", Superseded: "was superseded"}
         stopped = []
         for kind, verb in words.items():
@@ -223,7 +217,6 @@ class _Statements:
 
 
 def _progress(ongoing: Sequence[PlatformOutcome]) -> str:
-    """Return the progress of the platforms that are not done."""
     running = [platform.state for platform in ongoing if isinstance(platform.state, Running)]
     if running:
         left = [state.seconds_left for state in running if state.seconds_left is not None]
@@ -266,14 +259,12 @@ def _changes(rows: Sequence[CaseRow], lengths: Lengths) -> str:
 
 
 def _decided(rows: Sequence[CaseRow], wanted: CaseAnswer) -> list[Verdict]:
-    """Return the verdicts on an answer that rest on the same metric as that of the first row."""
     decided = [row.answers[wanted.answer].decided for row in rows if wanted.answer in row.answers]
     metric = wanted.decided.metric if wanted.decided is not None else None
     return [verdict for verdict in decided if verdict is not None and verdict.metric == metric]
 
 
 def _phrase(verdicts: Sequence[Verdict], lengths: Lengths) -> str:
-    """Return the phrase for verdicts of one metric: `takes up to 4 % longer`."""
     largest = max(verdicts, key=lambda verdict: abs(verdict.change))
     label = lengths.foreign(metric_label(largest.metric))
     if not math.isfinite(largest.change):

@@ -17,6 +17,7 @@ def history_sheet(history: History, nothing: str = NO_CHANGES) -> Sheet:
 
     `nothing` is the headline where there are no changes.
     """
+    rows = [_row(history, series) for series in history.series]
     sources = {series.source for series in history.series if series.is_imported}
     beside = [
         *(Sentence(label="platform", text=platform_event(event)) for event in history.platform_events),
@@ -26,7 +27,7 @@ def history_sheet(history: History, nothing: str = NO_CHANGES) -> Sheet:
         kind="history",
         title=_headline(history, nothing),
         remark=history_effort(history),
-        tables=[_table(history)] if history.series else [],
+        tables=[Table(key="series", columns=list(COLUMNS), rows=rows)] if rows else [],
         sections=[
             *(_change(history, series, changed) for series, changed in _changes_in_order(history)),
             *([Section(sentences=beside)] if beside else []),
@@ -130,10 +131,6 @@ COLUMNS: Final = (
     Column(key="small", heading="small changes", is_number=True, rank=3),
     Column(key="since", heading="since", rank=4),
 )
-
-
-def _table(history: History) -> Table:
-    return Table(key="series", columns=list(COLUMNS), rows=[_row(history, series) for series in history.series])
 
 
 def _row(history: History, series: HistorySeries) -> list[Cell]:

@@ -32,6 +32,10 @@ def opportunities_sheet(document: Opportunities, limit: int) -> Sheet:
 
 def opportunities_overview(document: Opportunities, limit: int, most_functions: int) -> Sheet:
     """Return the same without the sentences on each opportunity."""
+    categories = Table(
+        columns=[Column(key="work", heading="work"), Column(key="share", heading="of all", is_number=True)],
+        rows=[[Cell(text=of.category), Cell(text=share(of.share))] for of in document.categories],
+    )
     return Sheet(
         kind="opportunities",
         title=_headline(document),
@@ -39,13 +43,13 @@ def opportunities_overview(document: Opportunities, limit: int, most_functions: 
         tables=[_table(document, limit)] if document.opportunities else [],
         sections=[
             *([build_variants_section(document.variants)] if document.variants else []),
-            Section(key="categories", title="where the instructions go", tables=[_categories(document)]),
+            Section(key="categories", title="where the instructions go", tables=[categories]),
             *([_functions(document, most_functions)] if document.functions else []),
             Section(
                 key="cases",
                 title="what each case counts, and what all opportunities together would bring for it",
                 is_folded=True,
-                tables=[_cases(document)],
+                tables=[Table(columns=list(CASES), rows=[_case(case) for case in document.cases])],
             ),
         ],
         notes=list(document.limits),
@@ -81,7 +85,6 @@ def calibration_text(calibration: Calibration) -> str:
 
 
 def _headline(document: Opportunities) -> str:
-    """Write what all opportunities together would save."""
     refuted = sum(opportunity.is_refuted for opportunity in document.opportunities)
     number, cases = len(document.opportunities) - refuted, counted(len(document.cases), "case", "cases")
     besides = f"; {counted(refuted, 'more is', 'more are')} refuted by arguments" if refuted else ""
@@ -93,7 +96,6 @@ def _headline(document: Opportunities) -> str:
 
 
 def _server(document: Opportunities) -> str:
-    """Write which server it is, and where it was counted."""
     server = document.server
     commit = f" at {server.commit[:COMMIT_DIGITS]}" if server.commit else ""
     version = f" {server.version}" if server.version else ""
@@ -135,7 +137,6 @@ def _row(opportunity: Opportunity, cases: int) -> list[Cell]:
 
 
 def _saving(opportunity: Opportunity) -> str:
-    """Write what an opportunity would save over all cases, with its bounds."""
     saved = opportunity.saved_share
     low = _part(opportunity, saved.low).removesuffix(" %")
     return f"{_part(opportunity, saved.expected)} ({low} to {_part(opportunity, saved.high)})"
@@ -190,12 +191,6 @@ def _opportunity(opportunity: Opportunity, document: Opportunities) -> Section:
     )
 
 
-def _categories(document: Opportunities) -> Table:
-    columns = [Column(key="work", heading="work"), Column(key="share", heading="of all", is_number=True)]
-    rows = [[Cell(text=of.category), Cell(text=share(of.share))] for of in document.categories]
-    return Table(columns=columns, rows=rows)
-
-
 FUNCTIONS: Final = (
     Column(key="function", heading="function"),
     Column(key="self", heading="itself", is_number=True),
@@ -230,10 +225,6 @@ CASES: Final = (
     Column(key="instructions", heading="instructions per request", is_number=True),
     Column(key="throughput", heading="throughput", is_number=True),
 )
-
-
-def _cases(document: Opportunities) -> Table:
-    return Table(columns=list(CASES), rows=[_case(case) for case in document.cases])
 
 
 def _case(of: WeighedCase) -> list[Cell]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import CaseProfile, FunctionSource, FunctionTime
-from zerolap.sheets.format import NO_VALUE, count, counted, listing, plain, printable, share
+from zerolap.sheets.format import NO_VALUE, count, counted, first_of, plain, printable, share
 from zerolap.sheets.sheet import Cell, Column, Fact, Section, Sentence, Sheet, Table, name
 
 LONGEST_NAME: Final = 80
@@ -26,12 +26,13 @@ def profile_sheet(profile: CaseProfile) -> Sheet:
     left = profile.all_functions - len(profile.functions)
     more = f"{counted(left, 'more function', 'more functions')}: --top {profile.all_functions} lists all"
     off_cpu = " --off-cpu" if profile.off_cpu else ""
+    own, time = (OWN_OFF_CPU, "time off the processor") if profile.off_cpu else (OWN, "CPU time")
     return Sheet(
         kind="profile",
         title=f"{profile.case} of {side}{profile.server}{what}",
         remark=_effort(profile),
         facts=[Fact(label="measured", text=_measured(profile)), Fact(label="threads", text=_threads(profile))],
-        sentences=[Sentence(text=_meaning(profile), mark="quiet")],
+        sentences=[Sentence(text=f"{own}; ns: {time} per request" if _has_times(profile) else own, mark="quiet")],
         tables=[_functions(profile)],
         sections=[
             *([Section(sentences=[Sentence(text=more, mark="quiet")])] if left > 0 else []),
@@ -74,21 +75,12 @@ def _measured(profile: CaseProfile) -> str:
 
 
 def _threads(profile: CaseProfile) -> str:
-    shown = profile.threads[:MOST_THREADS]
-    left = len(profile.threads) - len(shown)
-    named = [f"{plain(thread.name, LONGEST_NAME)} {share(thread.share)}" for thread in shown]
-    return listing([*named, *([f"{left} more"] if left else [])])
+    named = [f"{plain(thread.name, LONGEST_NAME)} {share(thread.share)}" for thread in profile.threads]
+    return first_of(named, MOST_THREADS)
 
 
 def _has_times(profile: CaseProfile) -> bool:
     return any(function.own_cpu_ns_per_op is not None for function in profile.functions)
-
-
-def _meaning(profile: CaseProfile) -> str:
-    """Write what the columns of the functions are."""
-    own = OWN_OFF_CPU if profile.off_cpu else OWN
-    time = "time off the processor" if profile.off_cpu else "CPU time"
-    return f"{own}; ns: {time} per request" if _has_times(profile) else own
 
 
 def _functions(profile: CaseProfile) -> Table:
@@ -117,7 +109,6 @@ def _function(function: FunctionTime, *, has_times: bool) -> list[Cell]:
 
 
 def _source(source: FunctionSource) -> Section:
-    """Return the lines of a function with their share of it; those of other files have the name of the file."""
     file = "" if source.file is None else f"{plain(source.file, LONGEST_NAME)}, "
     title = plain(source.function, LONGEST_NAME)
     if not source.lines:

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, RunCase, RunReport
 from zerolap.sheets.case_section import log_sentences
 from zerolap.sheets.case_words import trials
-from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, skipped_section
+from zerolap.sheets.environment import build_text, closing_fact, repeating, server_text, skipped_section
 from zerolap.sheets.format import count, counted, metric_heading, metric_label, share
 from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.sheet import Cell, Column, Fact, Section, Sentence, Sheet, Table, as_name, name, opened, with_names
@@ -47,7 +47,7 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
             repeating(report, [Fact(label="server", text=build_text(report.server))]),
         ],
         notes=[with_names(note, {case.case for case in ordered}) for note in report.notes],
-        closing=closing_facts(report, "all functions and figures"),
+        closing=[closing_fact(report)],
     )
 
 

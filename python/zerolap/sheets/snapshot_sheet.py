@@ -7,13 +7,12 @@ from statistics import median
 from typing import Final
 
 from zerolap.byte_counts import GIB, MIB, shown_bytes
+from zerolap.fail_on import FailOn
 from zerolap.records import (
     BASE,
-    FailOn,
     LineFit,
     MeasuredServer,
     SnapshotPoint,
-    SnapshotRepetition,
     SnapshotReport,
     Verdict,
     VerdictWord,
@@ -27,6 +26,7 @@ from zerolap.sheets.format import (
     count,
     counted,
     duration,
+    first_of,
     interval,
     listing,
     share,
@@ -161,22 +161,20 @@ def _first_forks(report: SnapshotReport, side: str) -> str:
 
 def _warnings(report: SnapshotReport) -> Iterator[str]:
     """Yield what keeps figures from being the server's alone, each with how many repetitions of a load it concerns."""
-    yield from (f"{shown_bytes(failed.size_bytes)} failed: {failed.reason}" for failed in report.failed)
+    yield from (f"{shown_bytes(size.size_bytes)} failed: {size.reason}" for size in report.failed)
     for point in report.points:
-        warned = [warnings for warnings in map(_repetition_warnings, point.repetitions) if warnings]
+        warned = []
+        for repetition in point.repetitions:
+            failed = [check for check in repetition.checks if not check.ok]
+            texts = (failed_check(check.check, check.value, check.limit) for check in failed)
+            warned += [*repetition.warnings, *texts][:1]
         if warned:
             of_all = f"{len(warned)} of {counted(len(point.repetitions), 'repetition', 'repetitions')}"
             side = f", {point.side}" if point.side else ""
-            yield f"{shown_bytes(point.size_bytes)}{side}, {point.load} loop, {of_all}: {warned[0][0]}"
-
-
-def _repetition_warnings(repetition: SnapshotRepetition) -> list[str]:
-    failed = [failed_check(check.check, check.value, check.limit) for check in repetition.checks if not check.ok]
-    return [*repetition.warnings, *failed]
+            yield f"{shown_bytes(point.size_bytes)}{side}, {point.load} loop, {of_all}: {warned[0]}"
 
 
 def _pauses(report: SnapshotReport) -> Table:
-    """Return the medians of the repetitions of each size, side and load."""
     shown = {
         metric: figure for metric, figure in FIGURES.items() if any(metric in point.metrics for point in report.points)
     }
@@ -215,7 +213,6 @@ def _by_point(
     columns: Sequence[Column],
     cells: Callable[[SnapshotPoint], list[str]],
 ) -> Table:
-    """Return a table with a row for each size, side and load."""
     has_sides = any(point.side for point in points)
     sides = [Column(key="side", heading="server")] if has_sides else []
     point_columns = [Column(key="data", heading="data"), Column(key="load", heading="load")]
@@ -259,7 +256,6 @@ def _judged(metric: str) -> SnapshotFigure:
 
 
 def _verdict_tables(report: SnapshotReport) -> list[Table]:
-    """Return a table of verdicts for each pair of sides."""
     rows: dict[str, list[list[Cell]]] = {}
     for judged in report.verdicts:
         rows.setdefault(f"{judged.base} {ARROW} {judged.head}", []).extend(
@@ -304,9 +300,9 @@ def snapshot_gate_sentence(report: SnapshotReport, when: FailOn) -> str | None:
     undecided = _shown_points(report, "unsure") if when == "unsure" else []
     failed = [shown_bytes(failure.size_bytes) for failure in report.failed] if when == "unsure" else []
     parts = [
-        *([f"regression of {_some(regressions)}"] if regressions else []),
-        *([f"undecided: {_some(undecided)}"] if undecided else []),
-        *([f"failed: {_some(failed)}"] if failed else []),
+        *([f"regression of {first_of(regressions, MOST_NAMES)}"] if regressions else []),
+        *([f"undecided: {first_of(undecided, MOST_NAMES)}"] if undecided else []),
+        *([f"failed: {first_of(failed, MOST_NAMES)}"] if failed else []),
     ]
     return f"--fail-on {when} applies: {'; '.join(parts)}" if parts else None
 
@@ -320,8 +316,3 @@ def _shown_points(report: SnapshotReport, word: VerdictWord) -> list[str]:
         for verdict in judged.verdicts
         if verdict.verdict == word
     ]
-
-
-def _some(names: Sequence[str]) -> str:
-    further = len(names) - MOST_NAMES
-    return listing([*names[:MOST_NAMES], *([f"{further:,} more"] if further > 0 else [])])

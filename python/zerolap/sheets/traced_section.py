@@ -11,7 +11,6 @@ from zerolap.records import (
     TracedCall,
     TracedSide,
     TracedStack,
-    TracedStacks,
     TracedThread,
 )
 from zerolap.sheets.format import ARROW, ELLIPSIS, count, counted, share
@@ -21,6 +20,7 @@ SHOWN_CALLS: Final = 30
 SHOWN_THREADS: Final = 16
 SHOWN_STACKS: Final = 5
 SHOWN_FRAMES: Final = 8
+WAITS: Final = "the time off the processor"
 
 CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float | None]]] = {
     "per 1,000 requests": lambda call: 1000 * call.calls_per_op,
@@ -75,10 +75,11 @@ def _section(case: str, sides: Sequence[TracedSide]) -> Section:
         tables=[table for table in tables if table.rows],
         stacks=[
             Stacks(
-                heading=f"stacks of {_what(of_event)}{of_head}, innermost function first",
+                heading=f"stacks of {what}{of_head}, innermost function first",
                 stacks=[_stack(stack) for stack in of_event.stacks[:SHOWN_STACKS]],
             )
             for of_event in head.traced.stacks
+            for what in [WAITS if of_event.event == "waits" else f"{of_event.samples:,} {of_event.event}"]
             if of_event.stacks
         ],
         notes=[
@@ -86,10 +87,6 @@ def _section(case: str, sides: Sequence[TracedSide]) -> Section:
             *(f"nothing is reported of TCP: {reason}" for reason in no_tcp),
         ],
     )
-
-
-def _what(of_event: TracedStacks) -> str:
-    return "the time off the processor" if of_event.event == "waits" else f"{of_event.samples:,} {of_event.event}"
 
 
 def _metrics(sides: Sequence[TracedSide]) -> Table:

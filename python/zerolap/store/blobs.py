@@ -173,10 +173,11 @@ class Blobs:
 
 
 class FileContainer(Container):
-    """Files in a directory, which is created with the first file."""
+    """Files in a directory, which is created with the first file; unless `flushes`, a loss of power may damage them."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, flushes: bool = True) -> None:
         self._directory = directory
+        self._flushes = flushes
 
     def describe(self, name: str) -> str:
         """Return the path of the file."""
@@ -214,11 +215,13 @@ class FileContainer(Container):
                 with os.fdopen(handle, "wb") as file:
                     shutil.copyfileobj(content, file, PIECE_BYTES)
                     file.flush()
-                    os.fsync(file.fileno())
+                    if self._flushes:
+                        os.fsync(file.fileno())
                 Path(temporary).replace(path)
             finally:
                 Path(temporary).unlink(missing_ok=True)
-            _sync_directory(path.parent)
+            if self._flushes:
+                _sync_directory(path.parent)
 
     def renew(self, name: str, content: BinaryIO) -> None:
         """Set the time of the file."""

@@ -33,8 +33,8 @@ class SqliteDatabase(Database):
         self._writer = engine.execution_options(zerolap_writes=True)
 
     @classmethod
-    def open(cls, path: Path, busy_seconds: float) -> "SqliteDatabase":
-        """Open the file, creating it and its tables if they do not exist.
+    def open(cls, path: Path, busy_seconds: float, *, is_temporary: bool = False) -> "SqliteDatabase":
+        """Open the file, creating it and its tables if they do not exist; a temporary one is not flushed to the disk.
 
         `busy_seconds` is how long to wait for another process's write. Raises `EnvironmentMissing`.
         """
@@ -43,7 +43,7 @@ class SqliteDatabase(Database):
             keep_from_git(path.parent)
             _use_write_ahead_log(path, busy_seconds)
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_seconds})
-        return cls._opened(path, engine)
+        return cls._opened(path, engine, is_temporary=is_temporary)
 
     @classmethod
     def open_to_read(cls, path: Path) -> "SqliteDatabase":
@@ -61,8 +61,12 @@ class SqliteDatabase(Database):
         return cls._opened(path, engine, read_only=True)
 
     @classmethod
-    def _opened(cls, path: Path, engine: Engine, read_only: bool = False) -> "SqliteDatabase":
+    def _opened(
+        cls, path: Path, engine: Engine, *, read_only: bool = False, is_temporary: bool = False
+    ) -> "SqliteDatabase":
         event.listen(engine, "connect", _set_up)
+        if is_temporary:
+            event.listen(engine, "connect", _do_not_flush)
         event.listen(engine, "begin", _begin)
         database = cls(path, engine)
         with ExitStack() as unless_opened:
@@ -170,6 +174,12 @@ def _set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA synchronous = FULL")
+    cursor.close()
+
+
+def _do_not_flush(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous = OFF")
     cursor.close()
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.records import UsageError
 from zerolap.store.attempt_records import AttemptRecords
-from zerolap.store.blobs import Blobs, open_blobs
+from zerolap.store.blobs import Blobs, FileContainer, open_blobs
 from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
 from zerolap.store.dated_records import DatedRecords
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
@@ -64,17 +64,21 @@ class Store(RequestRecords, TrialRecords, DocumentRecords, RetentionRecords):
         self.sweeps = SweepRecords(database, blobs)
 
     @classmethod
-    def open(cls, location: str | None = None, busy_seconds: float = BUSY_SECONDS) -> "Store":
+    def open(
+        cls, location: str | None = None, busy_seconds: float = BUSY_SECONDS, *, is_temporary: bool = False
+    ) -> "Store":
         """Open the store at a location, by default the directory `.zerolap`; creates it if it does not exist.
 
         A location is a directory, `sqlite:///FILE`, or `postgresql://USER:PASSWORD@HOST/DATABASE`, which takes
-        `?blobs=URL`. `busy_seconds` is how long to wait for other writers and for a server. Raises
-        `EnvironmentMissing` if the store cannot be used, `UsageError` for another kind of URL.
+        `?blobs=URL`. `busy_seconds` is how long to wait for other writers and for a server. What a directory or file
+        that `is_temporary` holds need not survive a loss of power. Raises `EnvironmentMissing` if the store cannot be
+        used, `UsageError` for another kind of URL.
         """
         if location is not None and location.startswith(POSTGRESQL_PREFIXES):
             return cls._open_postgresql(location, busy_seconds)
         path = _sqlite_path(location)
-        return cls._of_file(SqliteDatabase.open(path, busy_seconds))
+        database = SqliteDatabase.open(path, busy_seconds, is_temporary=is_temporary)
+        return cls(database, Blobs(FileContainer(database.directory / "blobs", flushes=not is_temporary)))
 
     @classmethod
     def open_known(cls, location: str | None = None) -> "Store":
@@ -97,10 +101,9 @@ class Store(RequestRecords, TrialRecords, DocumentRecords, RetentionRecords):
         if location is not None and location.startswith(POSTGRESQL_PREFIXES):
             return cls.open(location)
         path = _sqlite_path(location)
-        return cls.open(location) if can_write(path) else cls._of_file(SqliteDatabase.open_to_read(path))
-
-    @classmethod
-    def _of_file(cls, database: SqliteDatabase) -> "Store":
+        if can_write(path):
+            return cls.open(location)
+        database = SqliteDatabase.open_to_read(path)
         return cls(database, open_blobs(None, database.directory / "blobs"))
 
     @classmethod

@@ -17,7 +17,7 @@ from zerolap.github import (
     hidden_marker,
 )
 from zerolap.report.pull_request import (
-    MOST_BYTES,
+    MOST_COMMENT_BYTES,
     CheckOutput,
     CommitStatus,
     body_markdown,
@@ -159,7 +159,7 @@ class Reporter:
             details_url=next((platform.report_url for platform in state.platforms if platform.report_url), ""),
         )
         return PullRequestReport(
-            state, body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1), check
+            state, body_markdown(state, MOST_COMMENT_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1), check
         )
 
     def _unmeasured(self, subject: str) -> HeadCheck | None:

@@ -23,9 +23,10 @@ from pydantic import (
 
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
+from zerolap.fail_on import FailOn
 from zerolap.github import REPOSITORY
 from zerolap.named_file import read_named_text
-from zerolap.records import FailOn, FirstFault
+from zerolap.records import FirstFault
 from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,

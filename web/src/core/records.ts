@@ -203,7 +203,7 @@ export interface ChangedGroup {
 }
 
 /**
- * A commit with points; `place` is its number among all commits of the chart, in their order.
+ * A commit with points; `index` is its index among all commits of the chart, in their order.
  *
  * `is_release` where a tag of a release names it.
  */
@@ -213,7 +213,7 @@ export interface ChartCommit {
   time: string;
   subject: string;
   author: string;
-  place: number;
+  index: number;
   is_release: boolean;
 }
 
@@ -224,7 +224,7 @@ export interface ChartCommit {
  *
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
- * those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
+ * those of the metric itself at that commit, null for time. `base_index` is the index of the commit that changes are
  * since, which need not be shown. The ledger begins at the commit that `ledger_since` names.
  */
 export interface ChartLine {
@@ -238,7 +238,7 @@ export interface ChartLine {
   history: number;
   labels: Record<string, string>;
   point_count: number;
-  base_place: number;
+  base_index: number;
   commits: Array<number>;
   changes: Array<number>;
   lows: Array<number>;

@@ -1,5 +1,6 @@
 """Texts on a change at its host: the comment, the check run and status, notices of regressions."""
 
+from zerolap.report.document import MOST_COMMENT_BYTES as MOST_COMMENT_BYTES, body_markdown as body_markdown
 from zerolap.report.pull_request.check_run import (
     CheckOutput as CheckOutput,
     CommitStatus as CommitStatus,
@@ -7,7 +8,6 @@ from zerolap.report.pull_request.check_run import (
     commit_status as commit_status,
     unmeasured_output as unmeasured_output,
 )
-from zerolap.report.pull_request.comment import MOST_BYTES as MOST_BYTES, body_markdown as body_markdown
 from zerolap.report.pull_request.notices import (
     closed_notice as closed_notice,
     closing_text as closing_text,

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from zerolap.records import CHANGED, CaseResult, FailOn
+from zerolap.fail_on import FailOn
+from zerolap.records import CHANGED, CaseResult
+from zerolap.report.document import body_markdown
 from zerolap.report.markdown import code
-from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.sheets import (
     Acknowledgement,
     Cancelled,
@@ -82,7 +83,7 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
         status="completed" if conclusion is not None else "queued" if is_queued else "in_progress",
         conclusion=conclusion,
         title=plain(_title(state, conclusion), TITLE_CHARACTERS),
-        summary=body_markdown(state, MOST_BYTES),
+        summary=body_markdown(state),
         annotations=() if conclusion is None else annotations_of(state),
     )
 
@@ -174,17 +175,12 @@ def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
         return f"{counted(failing, 'case fails', 'cases fail')} on the head only; {headline}" if failing else headline
     if conclusion != "neutral" or not all(isinstance(one.state, Done | Unaffected) for one in state.platforms):
         return headline
-    undecided = len(_undecided_cases(state))
+    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
+    undecided = len({case.case for each in comparisons for case in each.cases if each.is_undecided(case)})
     if not undecided or not all(case.first.is_unchanged or case.first.word == "unsure" for case in cases):
         return headline
     same = len(cases) - undecided
     return f"{same:,} same, {undecided:,} undecided" if same else f"{undecided:,} undecided"
-
-
-def _undecided_cases(state: PullRequestState) -> set[str]:
-    """Return the names of the cases that are not decided on some platform."""
-    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
-    return {case.case for comparison in comparisons for case in comparison.cases if comparison.is_undecided(case)}
 
 
 def _is_all_well(state: PullRequestState) -> bool:
@@ -204,7 +200,6 @@ def _is_all_well(state: PullRequestState) -> bool:
 
 
 def _is_acknowledged(case: CaseResult, acknowledgements: Sequence[Acknowledgement]) -> bool:
-    """Whether a person accepts that a case got worse."""
     is_worse = case.is_regression or case.fails_on_head_only
     return is_worse and any(accepted.covers(case.case) for accepted in acknowledgements)
 

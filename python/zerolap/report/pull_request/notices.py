@@ -6,7 +6,6 @@ from pydantic import Field
 
 from zerolap.records import Record
 from zerolap.report.markdown import bullets, code, link, link_target, sentence_with_names
-from zerolap.report.pull_request.slack_markup import slack, slack_code
 from zerolap.report.sheet_markdown import content_markdown, title_markdown
 from zerolap.sheets import (
     COMMENT,
@@ -170,3 +169,14 @@ def _reports(regression: BranchRegression) -> dict[str, str]:
 def _notice_case(row: CaseRow) -> NoticeCase:
     statements = [statement(answered) for answered in answers(row.case) if answered.decided is not None]
     return NoticeCase(case=row.case.case, platform=row.platform, verdict=row.word, statements=statements)
+
+
+def slack(text: str, longest: int | None = None) -> str:
+    """Return foreign text for Slack, in which neither links nor mentions remain; names in backticks are code."""
+    return plain(text, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def slack_code(text: str, longest: int | None = None) -> str:
+    """Return foreign text as code in Slack's markup, in which code cannot contain a backtick."""
+    shown = slack(text, longest).replace("`", "'")
+    return f"`{shown}`" if shown else ""

@@ -9,7 +9,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from zerolap import __version__
-from zerolap.records import CaseResult, Comparison, FailOn, Finding
+from zerolap.fail_on import FailOn
+from zerolap.records import CaseResult, Comparison, Finding
 from zerolap.sheets import ChangedLines, case_sentences, locations_of, one_line, ranked
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

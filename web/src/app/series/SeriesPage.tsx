@@ -141,8 +141,8 @@ function Controls({
   const releases = chart.commits.filter((commit) => commit.is_release);
   const since = parameters.get("since") ?? "";
   const isZoomed = parameters.has("first") || parameters.has("last");
-  const base = chart.lines[0]?.base_place;
-  const named = chart.commits.find((commit) => commit.place === base)?.name;
+  const base = chart.lines[0]?.base_index;
+  const named = chart.commits.find((commit) => commit.index === base)?.name;
   return (
     <div class="series-controls">
       <label>

@@ -25,7 +25,7 @@ function line(changed: Partial<ChartLine> = {}): ChartLine {
     labels: {},
     better: "less",
     point_count: 2,
-    base_place: 0,
+    base_index: 0,
     commits: [0, 1],
     changes: [0, 0.5],
     lows: [0, 0.4],
@@ -40,12 +40,12 @@ function line(changed: Partial<ChartLine> = {}): ChartLine {
   };
 }
 
-/** A chart of commits whose times are in another order than their places. */
+/** A chart of commits whose times are in another order than their indices. */
 function chart(lines: ChartLine[]): SeriesChart {
-  const commit = (place: number, day: number) => ({
-    place,
-    commit: `${place}`.padStart(40, "0"),
-    name: `v${place}`,
+  const commit = (index: number, day: number) => ({
+    index,
+    commit: `${index}`.padStart(40, "0"),
+    name: `v${index}`,
     time: `2026-01-0${day}T00:00:00Z`,
     subject: "",
     author: "",

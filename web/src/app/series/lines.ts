@@ -40,7 +40,7 @@ export function drawn(chart: SeriesChart, axis: HorizontalAxis): DrawnData {
 }
 
 function horizontal(commit: ChartCommit, axis: HorizontalAxis): number {
-  return axis === "commits" ? commit.place : Date.parse(commit.time) / 1000;
+  return axis === "commits" ? commit.index : Date.parse(commit.time) / 1000;
 }
 
 function drawnLine(line: ChartLine, place: ReadonlyMap<number, number>, length: number): DrawnLine {
