@@ -4,7 +4,7 @@ from typing import Final
 
 from zerolap.records import Comparison, Record, RunReport
 from zerolap.report.sheet_markdown import fitting_markdown
-from zerolap.sheets import DOCUMENT, comparison_document, run_sheet, with_reading
+from zerolap.sheets import DOCUMENT, comparison_documents, run_sheet, with_reading
 
 RUN_CASES: Final = (1_000, 250, 100, 40, 15, 0)
 """How many cases of a run are described, from the most to what always fits."""
@@ -22,7 +22,7 @@ def comparison_json(comparison: Comparison) -> str:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comparison as a comment has it, with as much detail as a comment has room for."""
-    return fitting_markdown(comparison_document(comparison, detail) for detail in DOCUMENT)
+    return fitting_markdown(comparison_documents(comparison, DOCUMENT))
 
 
 def run_markdown(report: RunReport) -> str:
