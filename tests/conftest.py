@@ -14,6 +14,7 @@ from command_line import Zerolap
 from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
+from preloaded import ALLOCATIONS_OF_A_COLLECTION
 from quick_stores import make_stores_quick
 from simulated_fleet import SimulatedFleet
 from toy_server import ToySource, compile_toy
@@ -43,10 +44,17 @@ for name in ("NO_PROXY", "no_proxy"):
 
 make_stores_quick()
 
+FOR_SHORT_LIVES = (
+    "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-gc",
+    "--disable-threaded-compositing",
+)
+"""Pages of tests end before compiled scripts and further threads pay: without, a page takes two thirds of the time."""
+
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of the collections to come."""
+    """Leave what was imported and collected out of the collections to come, which are seldom: most objects go without."""
     gc.freeze()
+    gc.set_threshold(ALLOCATIONS_OF_A_COLLECTION)
     gc.enable()
 
 
@@ -168,7 +176,7 @@ def browser() -> "Iterator[Browser]":
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+            executable_path=chromium, args=["--no-sandbox", *FOR_SHORT_LIVES], timeout=1000 * PATIENCE_SECONDS
         )
         yield browser
         browser.close()
