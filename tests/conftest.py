@@ -44,11 +44,8 @@ for name in ("NO_PROXY", "no_proxy"):
 
 make_stores_quick()
 
-FOR_SHORT_LIVES = (
-    "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-gc",
-    "--disable-threaded-compositing",
-)
-"""Pages of tests end before compiled scripts and further threads pay: without, a page takes two thirds of the time."""
+FOR_SHORT_LIVES = "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-gc"
+"""Pages of tests end before it pays to compile their scripts well."""
 
 
 def pytest_collection_finish() -> None:
@@ -176,7 +173,7 @@ def browser() -> "Iterator[Browser]":
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", *FOR_SHORT_LIVES], timeout=1000 * PATIENCE_SECONDS
+            executable_path=chromium, args=["--no-sandbox", FOR_SHORT_LIVES], timeout=1000 * PATIENCE_SECONDS
         )
         yield browser
         browser.close()
