@@ -49,7 +49,7 @@ FOR_SHORT_LIVES = "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of the collections to come, which are seldom: most objects go without."""
+    """Leave what was imported and collected out of the collections to come, which are seldom."""
     gc.freeze()
     gc.set_threshold(ALLOCATIONS_OF_A_COLLECTION)
     gc.enable()

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from call_graphs import call_graph
-from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+from made_records import a_measurement
+from stored_run import REQUEST, RESOLVED, RUN, SPEC, record_trials, stored_run
 
 from zerolap.records import HEAD, Block, Case, ServerSpec, TrialDone, TrialsJob
 from zerolap.store import Store

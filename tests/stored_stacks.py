@@ -5,8 +5,8 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from made_records import VALID, a_measurement, a_time
 from stored_comparison import COMPARISON, recorded_comparison
-from stored_run import VALID, a_measurement
 
 from zerolap.records import (
     BASE,
@@ -24,7 +24,6 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
     Validity,
-    Verdict,
     WrittenClient,
 )
 from zerolap.store import Store
@@ -228,21 +227,5 @@ def _case(name: str, costs: tuple[float, float] | None, findings: list[Finding])
     if costs is not None:
         base, head = costs
         change = head / base - 1
-        verdicts.append(
-            Verdict(
-                metric="cpu_ns_per_op",
-                engine="timed",
-                verdict="regression" if change > 0 else "same",
-                base=base,
-                head=head,
-                change=change,
-                low=change - 0.02,
-                high=change + 0.02,
-                q=None,
-                samples=6,
-                pairs=6,
-                min_effect=0.02,
-                detectable=0.02,
-            )
-        )
+        verdicts = [a_time("regression" if change > 0 else "same", change, base=base, half=0.02, pairs=6)]
     return COMPARISON.cases[0].model_copy(update={"case": name, "verdicts": verdicts, "findings": findings})

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from call_graphs import FILE, call_graph
 from command_line import Zerolap
-from stored_run import RUN, a_measurement, record_trials, stored_run
+from made_records import a_measurement
+from stored_run import RUN, record_trials, stored_run
 
 from zerolap.build import Builds, BuiltServer, Parameter, Program
 from zerolap.engines import ARGUMENT_METHOD, FunctionSymbol, PinnedTrial, ProbedCalls, ProbedEntry

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from made_records import a_time
 
 from zerolap.explain import explain_cause
 from zerolap.judge import (
@@ -20,7 +21,7 @@ from zerolap.judge import (
     timed_looks,
     wants_more_starts,
 )
-from zerolap.records import METRICS, SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
+from zerolap.records import SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
 
 METRIC, WHOLE = "cpu_ns_per_op", "whole_cpu_ns_per_op"
 VALID = Validity(valid=True, checks=[])
@@ -110,21 +111,7 @@ def test_smaller_effects_are_looked_at_longer() -> None:
 
 
 def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
-    return Verdict(
-        metric=metric,
-        engine=METRICS[metric].engine,
-        verdict=word,
-        base=100.0,
-        head=100.0 * (1 + change),
-        change=change,
-        low=change - 0.01,
-        high=change + 0.01,
-        q=None,
-        samples=6,
-        pairs=6,
-        min_effect=0.02,
-        detectable=0.01,
-    )
+    return a_time(word, change, metric, base=100.0)
 
 
 def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_change: float = 0.1) -> list[Verdict]:

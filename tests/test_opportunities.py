@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from call_graphs import call_graph
 from command_line import Zerolap
-from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+from made_records import a_measurement
+from stored_run import REQUEST, RESOLVED, RUN, SPEC, record_trials, stored_run
 
 from zerolap.build import functions_of_build
 from zerolap.explain import CaseEvidence, WeightedWork, costly_functions, gain, ranked_opportunities

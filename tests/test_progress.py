@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from made_records import PLATFORM, a_case, a_comparison, a_work, changed
 from simulated_fleet import made_up_cases
 from test_notifying import Known
-from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 
@@ -94,8 +94,8 @@ class Pull:
         asked = comparison_request(base, compared, made_up_cases(1), Options(engines=["counted"]))
         [request] = on_platforms(asked, ["arm"], self.store.blobs, SubmissionOptions("pull", topic))
         self.store.submit([request])
-        case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
-        comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
+        case = a_case("get", a_work("same", 0.0))
+        comparison = a_comparison([case], id=request.id, platform=changed(PLATFORM, name="arm"))
         self.progress_reader.made_up[request.id] = comparison
         self.store.fleet.set_state(request.id, state)
         self.store.triggers.end(identity, "done", "", [request])

@@ -231,19 +231,14 @@ def test_texts_of_commits_are_shown_as_texts(browser: Browser, store: Store) -> 
                 assert shown.locator("main img[src]").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", ["/", "/series?group=sorted-set", "/series", "/versions", f"/commits/{commit_id(20)}"])
-def test_pages_are_accessible(page: str, scheme: str, browser: Browser, store: Store) -> None:
+def test_pages_are_accessible_on_both_grounds_and_fit_a_phone(page: str, browser: Browser, store: Store) -> None:
     keep_two_platforms(store)
-    with served_lab(store) as url, opened(browser, f"{url}{page}", color_scheme=scheme) as shown:
+    with served_lab(store) as url, opened(browser, f"{url}{page}", color_scheme="light") as shown:
         expect(shown.get_by_text("Loading …")).to_have_count(0)
         expect(shown.get_by_role("heading", level=1)).to_be_visible()
         assert violations(shown) == []
-
-
-@pytest.mark.parametrize("page", ["/", "/series?group=sorted-set", "/versions", f"/commits/{commit_id(20)}"])
-def test_pages_fit_a_phone(page: str, browser: Browser, store: Store) -> None:
-    keep_two_platforms(store)
-    with served_lab(store) as url, opened(browser, f"{url}{page}", viewport=PHONE) as shown:
-        expect(shown.get_by_text("Loading …")).to_have_count(0)
+        shown.emulate_media(color_scheme="dark")
+        assert violations(shown) == []
+        shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

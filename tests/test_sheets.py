@@ -17,7 +17,7 @@ from rich.console import Console
 from stored_opportunities import counted_run
 from stored_run import RUN
 from stored_stacks import GET, lined, recorded_stacks, stack_table
-from stored_variants import a_case, compared, record
+from stored_variants import compared, record, timed_case
 from test_report_pages_in_browser import opened
 from test_version_table import SUITE, changed, history_of_levels, table_of
 
@@ -101,8 +101,8 @@ def opportunities(store: Store, _: Path) -> Sheet:
 def stored_opportunities(store: Store) -> None:
     """Record an opportunity, and another build that is faster in one case and slower in another."""
     counted_run(store)
-    loss = a_case("hset", "regression", 0.05, command="HSET")
-    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    loss = timed_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(timed_case("get-100B", "improvement", -0.2), loss).comparison)
 
 
 def profile(store: Store, _: Path) -> Sheet:

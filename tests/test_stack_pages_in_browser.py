@@ -250,21 +250,19 @@ def test_names_of_others_are_texts(shown: Page) -> None:
     expect(shown.locator("main img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
-def test_nothing_keeps_anybody_from_reading(browser: Browser, lab: str, query: str, scheme: str) -> None:
-    with opened(browser, f"{lab}/stacks{query}", color_scheme=scheme) as shown:
+def test_nothing_keeps_anybody_from_reading_and_a_phone_scrolls_down_only(
+    browser: Browser, lab: str, query: str
+) -> None:
+    with opened(browser, f"{lab}/stacks{query}", color_scheme="light") as shown:
         expect(shown.locator("main table").first).to_be_visible()
         if "case" in query:
             shown.get_by_role("button", name="dictFind").click()
             expect(shown.get_by_role("region")).to_be_visible()
         assert faults_of(shown) == []
-
-
-@pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
-def test_a_phone_scrolls_down_only(browser: Browser, lab: str, query: str) -> None:
-    with opened(browser, f"{lab}/stacks{query}", viewport=PHONE) as shown:
-        expect(shown.locator("main table").first).to_be_visible()
+        shown.emulate_media(color_scheme="dark")
+        assert faults_of(shown) == []
+        shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
