@@ -1,4 +1,4 @@
-"""Records that tests make up: what documents hold, from the verdict on a metric to comparisons and runs.
+"""Records that tests make up: verdicts, cases, comparisons, runs, histories, and what those are made of.
 
 What a test does not name has a plain value. What follows from verdicts is concluded as the lab does it.
 """
@@ -10,18 +10,27 @@ from typing import Any, TypeVar
 from zerolap.judge import case_answers
 from zerolap.records import (
     METRICS,
+    CaseOpportunity,
     CaseResult,
     Check,
     Comparison,
+    CountedWork,
+    Estimate,
     Finding,
     FunctionCost,
+    History,
+    HistoryChange,
+    HistoryCommit,
+    HistorySeries,
     MeasuredServer,
     Measurement,
     Platform,
     Record,
     RunCase,
     RunReport,
+    SeriesKey,
     Settings,
+    SliceRecord,
     Summary,
     Validity,
     Verdict,
@@ -181,3 +190,82 @@ def a_run(cases: Sequence[RunCase] = (), **changes: Any) -> RunReport:
 def a_measurement(**changes: Any) -> Measurement:
     """Return a valid measurement without metrics."""
     return Measurement.model_validate({"metrics": {}, "validity": VALID, "seconds": 0.5, **changes})
+
+
+def a_slice(**changes: Any) -> SliceRecord:
+    """Return a slice of a timed trial whose load generator has time left."""
+    fields = {
+        "requests": 1000,
+        "seconds": 0.02,
+        "client_busy": 0.3,
+        "server_busy": 0.95,
+        "requests_per_read": 16.0,
+        "requests_per_cycle": None,
+        "metrics": {},
+    }
+    return SliceRecord.model_validate({**fields, **changes})
+
+
+def an_opportunity(function: str, saved: float, **changes: Any) -> CaseOpportunity:
+    """Return an opportunity that saves so many instructions."""
+    fields = {
+        "detector": "costly-formatting",
+        "function": function,
+        "file": "server.c",
+        "category": "formatting",
+        "saved_instructions_per_op": Estimate(low=saved, expected=saved, high=saved),
+        "confidence": "high",
+        "evidence": {},
+        "text": f"wastes {saved:.0f} instructions",
+    }
+    return CaseOpportunity.model_validate({**fields, **changes})
+
+
+def counted_work(instructions: float, *opportunities: CaseOpportunity, **changes: Any) -> CountedWork:
+    """Return what a call graph of so many instructions shows."""
+    fields = {
+        "instructions_per_op": instructions,
+        "is_by_source": True,
+        "functions": (),
+        "categories": {"other": instructions},
+        "opportunities": opportunities,
+    }
+    return CountedWork.model_validate({**fields, **changes})
+
+
+def a_series_key(**changes: Any) -> SeriesKey:
+    """Return the key of a counted series of a case `get`."""
+    fields = {
+        "case": "get",
+        "case_digest": "d",
+        "metric": "instructions_per_op",
+        "engine": "counted",
+        "topology": "standalone",
+        "config": (),
+        "variant": "default",
+        "platform": PLATFORM.fingerprint,
+        "method": 1,
+    }
+    return SeriesKey.model_validate({**fields, **changes})
+
+
+def a_step(after: int, position: int, change: float, **changes: Any) -> HistoryChange:
+    """Return a step of a history, of exactly this relative size."""
+    fields = {"id": f"{position}", "kind": "step", "after": after, "position": position}
+    return HistoryChange.model_validate({**fields, "change": change, "low": change, "high": change, **changes})
+
+
+def a_history(commits: Sequence[HistoryCommit], series: Sequence[HistorySeries], **changes: Any) -> History:
+    """Return a history of these commits and series."""
+    fields = {
+        "created": CREATED,
+        "command_line": "zerolap history",
+        "repository": "/somewhere",
+        "range": "tags:1.0..1.9",
+        "variant": "default",
+        "config": {},
+        "platform": PLATFORM,
+        "commits": tuple(commits),
+        "series": tuple(series),
+    }
+    return History.model_validate({**fields, **changes})

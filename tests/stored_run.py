@@ -5,7 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from made_records import FAILED, INVALID, SERVER, SETTINGS, VALID, a_function, a_measurement, a_run, a_run_case, changed
+from made_records import (
+    FAILED,
+    INVALID,
+    SERVER,
+    SETTINGS,
+    VALID,
+    a_function,
+    a_measurement,
+    a_run,
+    a_run_case,
+    a_slice,
+    changed,
+)
 
 from zerolap.records import (
     HEAD,
@@ -22,7 +34,6 @@ from zerolap.records import (
     ResolvedServer,
     RunReport,
     ServerSpec,
-    SliceRecord,
     Timeline,
     TrialDone,
     TrialsJob,
@@ -146,14 +157,8 @@ def record_trials(store: Store, name: str, engine: str, measurements: Sequence[M
 def a_timeline(number: int) -> Timeline:
     """Return a timeline whose slices take a hundredth of a second, each with 100 requests more than the one before."""
     slices = [
-        SliceRecord(
-            requests=1000 * number + 100 * place,
-            seconds=0.01,
-            client_busy=0.5,
-            server_busy=0.9,
-            requests_per_read=None,
-            requests_per_cycle=None,
-            metrics={},
+        a_slice(
+            requests=1000 * number + 100 * place, seconds=0.01, client_busy=0.5, server_busy=0.9, requests_per_read=None
         )
         for place in range(SLICES)
     ]

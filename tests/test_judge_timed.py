@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from made_records import a_time
+from made_records import a_slice, a_time
 
 from zerolap.explain import explain_cause
 from zerolap.judge import (
@@ -21,25 +21,14 @@ from zerolap.judge import (
     timed_looks,
     wants_more_starts,
 )
-from zerolap.records import SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
+from zerolap.records import Spread, Timeline, Validity, Verdict, VerdictWord
 
 METRIC, WHOLE = "cpu_ns_per_op", "whole_cpu_ns_per_op"
 VALID = Validity(valid=True, checks=[])
 
 
 def timeline(values: list[float], metric: str = METRIC) -> Timeline:
-    slices = [
-        SliceRecord(
-            requests=1000,
-            seconds=0.02,
-            client_busy=0.3,
-            server_busy=0.95,
-            requests_per_read=16.0,
-            requests_per_cycle=None,
-            metrics={metric: value},
-        )
-        for value in values
-    ]
+    slices = [a_slice(metrics={metric: value}) for value in values]
     return Timeline(slices=slices, histogram_ns=[])
 
 
