@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
+import preloaded
 import pytest
 from command_line import Zerolap
 from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
-from preloaded import ALLOCATIONS_OF_A_COLLECTION
 from quick_stores import make_stores_quick
 from simulated_fleet import SimulatedFleet
 from toy_server import ToySource, compile_toy
@@ -48,10 +48,16 @@ FOR_SHORT_LIVES = "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-
 """Pages of tests end before it pays to compile their scripts well."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Start what the processes of tests share."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and getattr(config.option, "numprocesses", None):
+        preloaded.start()
+
+
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of the collections to come, which are seldom."""
     gc.freeze()
-    gc.set_threshold(ALLOCATIONS_OF_A_COLLECTION)
+    gc.set_threshold(preloaded.ALLOCATIONS_OF_A_COLLECTION)
     gc.enable()
 
 

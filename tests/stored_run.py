@@ -1,7 +1,7 @@
 """A run in a store with what its trials left there, for tests of its reports."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from zerolap.records import (
     ResolvedServer,
     RunReport,
     ServerSpec,
+    Side,
     Timeline,
     TrialDone,
     TrialsJob,
@@ -145,12 +146,24 @@ def a_pass(store: Store) -> Measurement:
 def record_trials(store: Store, name: str, engine: str, measurements: Sequence[Measurement]) -> None:
     """Record a job of `RUN` with a trial of each measurement."""
     case = next(case for case in REQUEST.cases if case.name == name)
-    server = ServerSpec(build=SPEC.digest, topology=case.topology, config=RUN.server.config)
-    blocks = tuple(Block(number=number, seed=number) for number in range(len(measurements)))
-    job = TrialsJob(request=REQUEST.id, case=case, servers={HEAD: server}, engine=engine, blocks=blocks)
+    record_job(store, REQUEST.id, case, engine, [{HEAD: of_one} for of_one in measurements], RUN.server.config)
+
+
+def record_job(
+    store: Store,
+    request: str,
+    case: Case,
+    engine: str,
+    trials: Sequence[Mapping[Side, Measurement]],
+    config: Mapping[str, str] | None = None,
+) -> None:
+    """Record a finished job of a case, with a block for the measurements of each trial."""
+    server = ServerSpec(build=SPEC.digest, topology=case.topology, config=dict(config or {}))
+    blocks = tuple(Block(number=number, seed=number) for number in range(len(trials)))
+    job = TrialsJob(request=request, case=case, servers=dict.fromkeys(trials[0], server), engine=engine, blocks=blocks)
     store.record_job(job)
-    for block, measurement in zip(blocks, measurements, strict=True):
-        store.record(job, TrialDone(job=job.id, block=block.number, measurements={HEAD: measurement}))
+    for block, measurements in zip(blocks, trials, strict=True):
+        store.record(job, TrialDone(job=job.id, block=block.number, measurements=dict(measurements)))
     store.record(job, JobFinished(job=job.id))
 
 

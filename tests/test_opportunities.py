@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from call_graphs import call_graph
 from command_line import Zerolap
 from made_records import a_measurement, an_opportunity, counted_work
-from stored_run import REQUEST, RESOLVED, RUN, SPEC, record_trials, stored_run
+from stored_opportunities import counted_run, planted_graph, record_counted
+from stored_run import REQUEST, RESOLVED, RUN, record_trials, stored_run
 
 from zerolap.build import functions_of_build
 from zerolap.explain import CaseEvidence, WeightedWork, costly_functions, gain, ranked_opportunities
@@ -18,21 +18,14 @@ from zerolap.explain.categories import category_of
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.plugins import PluginFault
 from zerolap.records import (
-    HEAD,
     NO_SAVING,
-    Block,
-    CallGraph,
-    Case,
     CaseOpportunity,
     CaseWeights,
     Estimate,
     FunctionWork,
     Opportunities,
     RemovedCost,
-    ServerSpec,
     StatedWeights,
-    TrialDone,
-    TrialsJob,
     UsageError,
 )
 from zerolap.sheets import bounds_of_case, saving_of_case
@@ -197,32 +190,6 @@ def test_no_pattern_is_held_against_the_whole_of_a_long_name() -> None:
 
 # In a store.
 
-COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "addReplyDouble": 50.0, "snprintf": 950.0}
-CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "addReplyDouble"): 2.0}
-
-
-def counted_graph(times: float = 1.0) -> CallGraph:
-    return call_graph(COSTS, {**CALLS, ("addReplyDouble", "snprintf"): times})
-
-
-def counted_run(store: Store) -> None:
-    """Record the run of `stored_run`, two of whose cases have call graphs."""
-    stored_run(store)
-    for case, graph in (("get-100B", counted_graph()), ("hset", counted_graph(2.0))):
-        blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
-        record_trials(store, case, "counted", [a_measurement(graph=blob)])
-
-
-def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> None:
-    """Record a counted trial of a case in a run."""
-    server = ServerSpec(build=SPEC.digest, topology=case.topology)
-    job = TrialsJob(
-        request=result, case=case, servers={HEAD: server}, engine="counted", blocks=(Block(number=0, seed=0),)
-    )
-    store.record_job(job)
-    blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
-    store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))
-
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
@@ -253,7 +220,7 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
 )
 def test_instructions_that_lock_memory_are_known_by_their_text(store: Store, instruction: str) -> None:
     stored_run(store)
-    graph = store.blobs.put(counted_graph().model_dump_json(by_alias=True).encode())
+    graph = store.blobs.put(planted_graph())
     texts = ["xchg ax,ax", instruction]
     node = {
         "name": "xCommand",
@@ -296,10 +263,10 @@ def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> 
 def test_a_call_graph_that_refers_to_nothing_or_has_no_numbers_is_refused(
     list_of: str, field: str, value: object, store: Store
 ) -> None:
-    document = counted_graph().model_dump(by_alias=True)
+    document = json.loads(planted_graph())
     document[list_of][0][field] = value
     stored_run(store)
-    for case, graph in (("get-100B", counted_graph().model_dump(by_alias=True)), ("hset", document)):
+    for case, graph in (("get-100B", json.loads(planted_graph())), ("hset", document)):
         blob = store.blobs.put(json.dumps(graph).encode())
         record_trials(store, case, "counted", [a_measurement(graph=blob)])
     found_in_others = found(store, {"get-100B": 1.0, "hset": 1.0})
@@ -344,7 +311,7 @@ def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> Non
     store.begin(RESOLVED.model_copy(update={"request": later}))
     store.record_run(RUN.model_copy(update={"id": later.id}))
     case = next(case for case in later.cases if case.name == "get-100B")
-    record_counted(store, later.id, case, counted_graph(3.0))
+    record_counted(store, later.id, case, planted_graph(3.0))
     assert [graph.case for graph in counted_version(store, later.id).graphs] == ["get-100B"]
     everywhere = counted_version(store, later.id, everywhere=True).graphs
     # The newest of a case.
@@ -372,7 +339,7 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     with pytest.raises(UsageError, match=f"{later.id} has no call graphs"):
         counted_version(store, later.id, everywhere=True)
     case = later.cases[0]
-    record_counted(store, later.id, case, counted_graph(3.0))
+    record_counted(store, later.id, case, planted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
     weights = CaseWeights(EQUAL, {case.name: 1.0})
