@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_records import a_time
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
 from zerolap.documents import read_run_pictures
-from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
+from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree
 from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
@@ -273,25 +274,10 @@ def a_case(name: str, verdict: str = "same", **changes: Any) -> CaseResult:
     return COMPARISON.cases[0].model_copy(update={"case": name, "verdict": verdict, "work": verdict, **changes})
 
 
-def timed_verdict(metric: str, word: str, change: float) -> Verdict:
-    """Return a verdict of the engine `timed`."""
-    counted = COMPARISON.cases[0].verdicts[0]
-    evidence = {
-        "base": 1000.0,
-        "head": 1000 * (1 + change),
-        "change": change,
-        "low": change - 0.01,
-        "high": change + 0.01,
-    }
-    return counted.model_copy(
-        update={"metric": metric, "engine": "timed", "verdict": word, "min_effect": 0.02, **evidence}
-    )
-
-
 def a_timed_case(name: str, work: str, time: str, metric: str, change: float, verdict: str | None = None) -> CaseResult:
     """Return a case of a comparison that was asked for work and time."""
     [counted, *_] = COMPARISON.cases[0].verdicts
-    verdicts = [counted.model_copy(update={"verdict": work}), timed_verdict(metric, time, change)]
+    verdicts = [counted.model_copy(update={"verdict": work}), a_time(time, change, metric, base=1000.0)]
     return a_case(name, verdict or time, work=work, time=time, verdicts=verdicts, deciding=metric, time_deciding=metric)
 
 
