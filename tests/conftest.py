@@ -12,7 +12,7 @@ import httpx
 import preloaded
 import pytest
 from command_line import Zerolap
-from demonstrated_lab import Demonstration
+from demonstrated_lab import DemonstratedLab, Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
 from quick_stores import make_stores_quick
@@ -147,6 +147,13 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     """The store of `zerolap serve --demo`, filled once for the processes of all tests."""
     own = tmp_path_factory.getbasetemp()
     return Demonstration.shared_in(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
+
+
+@pytest.fixture(scope="module")
+def made_up(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
+    """The lab of the demonstration with a copy of its store, served while a module's tests run."""
+    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
+        yield served
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from demonstrated_lab import DemonstratedLab, Demonstration
+from demonstrated_lab import DemonstratedLab
 from http_server import served_lab
 from made_records import a_measurement
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -37,12 +37,6 @@ def shown(browser: Browser, lab: str) -> Iterator[Page]:
     with opened(browser, f"{lab}/opportunities") as page:
         page.locator("table.opportunities").wait_for()
         yield page
-
-
-@pytest.fixture(scope="module")
-def made_up(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
-        yield served
 
 
 def row(shown: Page, function: str) -> Locator:
