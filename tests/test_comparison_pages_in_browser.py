@@ -2,31 +2,20 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from browser_pages import opened, violations
 from http_server import served_lab
 from playwright.sync_api import Browser, Page, expect
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, recorded_comparison
 from stored_run import REQUEST, RUN, stored_run
-from test_report_pages_in_browser import opened
 
 from zerolap.records import CaseResult
 from zerolap.store import Store
 
-AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 CASE = COMPARISON.cases[0]
 GROUPS = ("string", "hash")
-
-
-def violations(shown: Page) -> list[Any]:
-    """Return what axe reports, each with the elements."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci in web")
-    shown.evaluate(AXE.read_text())
-    reported = shown.evaluate("axe.run().then(({violations}) => violations)")
-    return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in reported]
 
 
 def some_cases(number: int) -> list[CaseResult]:

@@ -3,12 +3,12 @@
 import json
 import re
 
+from browser_pages import opened
 from demonstrated_lab import DemonstratedLab
 from http_server import served_lab
 from playwright.sync_api import Browser, expect
 from sqlalchemy import update
 from stored_comparison import ID, recorded_comparison, stored_token
-from test_report_pages_in_browser import opened
 
 from zerolap.demonstration import ARM, X86
 from zerolap.store import Store, StoredDelivery, StoredTrigger

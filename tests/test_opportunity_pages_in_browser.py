@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from browser_pages import PHONE, opened, violations
 from demonstrated_lab import DemonstratedLab
 from http_server import served_lab
 from made_records import a_measurement
@@ -12,17 +13,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from stored_opportunities import HOSTILE, MANY, counted_run, planted_graph, run_of_many_cases
 from stored_run import RUN, record_trials, stored_run
 from stored_variants import compared, record, timed_case
-from test_report_pages_in_browser import opened
-from test_stack_pages_in_browser import faults_of
 from waiting import PATIENCE_SECONDS
 
 from zerolap import opportunities
 from zerolap.queries import opportunity_list
 from zerolap.store import Store
-
-PHONE = {"width": 390, "height": 844}
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -190,9 +185,9 @@ def test_nothing_keeps_anybody_from_reading_and_a_phone_scrolls_down_only(
     with opened(browser, made_up.url + made_up.paths["/opportunities"], color_scheme="light") as shown:
         shown.get_by_role("button", name="createStreamIDString").first.click()
         expect(shown.locator(".opportunity-case").first).to_be_visible()
-        assert faults_of(shown) == []
+        assert violations(shown) == []
         shown.emulate_media(color_scheme="dark")
-        assert faults_of(shown) == []
+        assert violations(shown) == []
         shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 

@@ -5,23 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_pages import AXE, DESKTOP, PHONE, opened
 from demonstrated_lab import PAGES, DemonstratedLab
 from playwright.sync_api import Browser, Page, Request, expect
-from test_report_pages_in_browser import opened
-from waiting import PATIENCE_SECONDS
 
 from zerolap.api.app_pages import ROUTES
 from zerolap.demonstration import NOT_MEASURED
 
 WEB = Path(__file__).parents[1] / "web"
-AXE = WEB / "node_modules/axe-core/axe.min.js"
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 MOST_TABS = 60
 SOONEST_AGAIN_MS = 5_000
 """Until a page asks again for what it shows: the least of the times in `web/src/app`."""
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 every_page = pytest.mark.parametrize("route", PAGES)
 """Slow together, but for one look at each page."""

@@ -6,14 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
+from browser_pages import opened
 from demonstrated_lab import DemonstratedLab
 from playwright.sync_api import Browser, Locator, Page, expect
-from test_report_pages_in_browser import opened
-from waiting import PATIENCE_SECONDS
 
 MOST_CLICKS: Final = 3
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @dataclass

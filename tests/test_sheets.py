@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from browser_pages import opened
 from http_server import served_lab
 from made_records import a_step
 from markdown_it import MarkdownIt
@@ -19,7 +20,6 @@ from stored_opportunities import counted_run
 from stored_run import RUN
 from stored_stacks import GET, lined, recorded_stacks, stack_table
 from stored_variants import compared, record, timed_case
-from test_report_pages_in_browser import opened
 from test_version_table import SUITE, history_of_levels, table_of
 
 from zerolap.build import functions_of_build
