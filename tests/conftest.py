@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
+import preloaded
 import pytest
 from command_line import Zerolap
-from demonstrated_lab import Demonstration
+from demonstrated_lab import DemonstratedLab, Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
 from quick_stores import make_stores_quick
@@ -43,10 +44,20 @@ for name in ("NO_PROXY", "no_proxy"):
 
 make_stores_quick()
 
+FOR_SHORT_LIVES = "--js-flags=--no-opt --no-maglev --max-lazy --single-threaded-gc"
+"""Pages of tests end before it pays to compile their scripts well."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start what the processes of tests share."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and getattr(config.option, "numprocesses", None):
+        preloaded.start()
+
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of the collections to come."""
+    """Leave what was imported and collected out of the collections to come, which are seldom."""
     gc.freeze()
+    gc.set_threshold(preloaded.ALLOCATIONS_OF_A_COLLECTION)
     gc.enable()
 
 
@@ -138,6 +149,13 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     return Demonstration.shared_in(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
+@pytest.fixture(scope="module")
+def made_up(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
+    """The lab of the demonstration with a copy of its store, served while a module's tests run."""
+    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
+        yield served
+
+
 @pytest.fixture
 def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
     """A conductor with simulated agents, which runs scenarios."""
@@ -168,7 +186,7 @@ def browser() -> "Iterator[Browser]":
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+            executable_path=chromium, args=["--no-sandbox", FOR_SHORT_LIVES], timeout=1000 * PATIENCE_SECONDS
         )
         yield browser
         browser.close()

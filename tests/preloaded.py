@@ -2,7 +2,7 @@
 
 `python preloaded.py SOCKET` listens on a Unix socket until its standard input is closed. A call is a connection with
 three descriptors: a file with the call as JSON, standard output and standard error. It is answered by a line with the
-number of the process, and one with its exit code.
+number of the process, and one with its exit code. The processes that run tests share one.
 """
 
 import atexit
@@ -13,6 +13,7 @@ import json
 import os
 import pkgutil
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +24,12 @@ from pathlib import Path
 from typing import cast
 
 from quick_stores import make_stores_quick
+from waiting import wait_until
+
+ADDRESS = "ZEROLAP_TESTS_PRELOADED"
+"""The variable of the environment with the socket of the process that forks."""
+ALLOCATIONS_OF_A_COLLECTION = 20_000
+"""The seven hundred of Python take a fifth of the time of what makes many records, and find next to nothing."""
 
 
 def call(
@@ -51,23 +58,28 @@ def call(
     return code, texts[0], texts[1]
 
 
+def start() -> None:
+    """Start the process that forks, for this process and those that it starts; it ends with this one."""
+    address = Path(tempfile.mkdtemp(prefix="zp-")) / "socket"
+    environment = {**os.environ, "COLUMNS": "200"}
+    process = subprocess.Popen([sys.executable, __file__, str(address)], stdin=subprocess.PIPE, env=environment)
+    os.environ[ADDRESS] = str(address)
+    atexit.register(_end, process, address.parent)
+
+
+def _end(process: "subprocess.Popen[bytes]", directory: Path) -> None:
+    process.communicate()
+    shutil.rmtree(directory)
+
+
 @functools.cache
 def _listening() -> Path:
-    """Start the process that forks, and return its socket; it ends with this process, which holds its input."""
-    address = Path(tempfile.mkdtemp(prefix="zp-")) / "socket"
-    command = [sys.executable, __file__, str(address)]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "200"}
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    atexit.register(_end, process)
-    assert process.stdout.readline() == b"ready\n"
+    """Return the socket of the process that forks, once it listens."""
+    if ADDRESS not in os.environ:
+        start()
+    address = Path(os.environ[ADDRESS])
+    wait_until(address.exists)
     return address
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.communicate()
 
 
 def _import_all() -> None:
@@ -79,6 +91,7 @@ def _import_all() -> None:
     # Collections would write to the pages that forks share.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(ALLOCATIONS_OF_A_COLLECTION)
 
 
 class _Calls:
@@ -157,9 +170,9 @@ def main(address: str) -> None:
     """Serve calls, and be the program in a fork."""
     _import_all()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
+        listener.bind(f"{address}-")
         listener.listen()
-        print("ready", flush=True)
+        os.rename(f"{address}-", address)
         descriptors = _Calls(listener).next_program()
     if descriptors is not None:
         _become_program(descriptors)

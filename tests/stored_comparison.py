@@ -1,10 +1,11 @@
 """A finished comparison in a store, and a token to read it with."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from benches.page import FIXTURE
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token, token_digest
-from zerolap.records import Comparison, Request, Resolved
+from zerolap.records import Comparison, Request, RequestedServer, Resolved, ResolvedServer, RunReport, Side
 from zerolap.store import ApiToken, Store
 from zerolap.triggers.settings import TriggerSettings
 
@@ -16,19 +17,33 @@ ONLY_WITH_A_TOKEN = TriggerSettings()
 def recorded_comparison(store: Store, **changes: Any) -> Comparison:
     """Record the comparison under its id, with changes."""
     comparison = COMPARISON.model_copy(update={"id": ID, **changes})
-    request = Request(
-        id=comparison.id,
-        kind="compare",
-        created=comparison.created,
-        command_line=comparison.command_line,
-        servers={},
-        cases=(),
-        settings=comparison.settings,
-    )
-    store.begin(Resolved(request=request, platform=comparison.platform, servers={}, cases=()))
-    store.record_comparison(comparison)
-    store.end(comparison.id, comparison.state)
+    record_document(store, comparison)
     return comparison
+
+
+def record_document(
+    store: Store, document: Comparison | RunReport, servers: Mapping[Side, ResolvedServer] | None = None
+) -> None:
+    """Record a comparison or run that has ended, with a request of the least that there can be."""
+    request = Request(
+        id=document.id,
+        kind="compare" if isinstance(document, Comparison) else "run",
+        created=document.created,
+        command_line=document.command_line,
+        servers={
+            side: RequestedServer(source=server.source, variant=server.variant)
+            for side, server in (servers or {}).items()
+        },
+        cases=(),
+        settings=document.settings,
+    )
+    store.begin(Resolved(request=request, platform=document.platform, servers=dict(servers or {}), cases=()))
+    if isinstance(document, Comparison):
+        store.record_comparison(document)
+        store.end(document.id, document.state)
+    else:
+        store.record_run(document)
+        store.end(document.id, "done")
 
 
 def stored_token(store: Store, name: str, scope: TokenScope, actor: str = "") -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from call_graphs import call_graph
-from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+from made_records import a_measurement
+from stored_run import REQUEST, RESOLVED, RUN, record_job, stored_run
 
-from zerolap.records import HEAD, Block, Case, ServerSpec, TrialDone, TrialsJob
+from zerolap.records import HEAD, Case
 from zerolap.store import Store
 
 HOSTILE = "<img src=x onerror=\"document.title='acted'\">"
@@ -21,11 +22,17 @@ def planted_graph(times: float = 1.0, formatting: str = "addReplyDouble") -> byt
     return graph.model_dump_json(by_alias=True).encode()
 
 
+def record_counted(store: Store, request: str, case: Case, graph: bytes) -> None:
+    """Record a counted trial of a case in a run."""
+    record_job(store, request, case, "counted", [{HEAD: a_measurement(graph=store.blobs.put(graph))}])
+
+
 def counted_run(store: Store) -> None:
     """Record the run of `stored_run`, two of whose cases have call graphs; the first has sampled stacks too."""
     stored_run(store)
-    for case, times in (("get-100B", 1.0), ("hset", 2.0)):
-        record_trials(store, case, "counted", [a_measurement(graph=store.blobs.put(planted_graph(times)))])
+    cases = {case.name: case for case in REQUEST.cases}
+    for name, times in (("get-100B", 1.0), ("hset", 2.0)):
+        record_counted(store, REQUEST.id, cases[name], planted_graph(times))
 
 
 def planted_case(place: int) -> tuple[Case, bytes]:
@@ -40,12 +47,6 @@ def run_of_many_cases(store: Store, number: int, case_of: Callable[[int], tuple[
     store.begin(RESOLVED.model_copy(update={"request": request}))
     store.record_run(RUN.model_copy(update={"id": MANY}))
     for place in range(number):
-        case, graph = case_of(place)
-        server = ServerSpec(build=SPEC.digest, topology=case.topology)
-        block = Block(number=0, seed=0)
-        job = TrialsJob(request=MANY, case=case, servers={HEAD: server}, engine="counted", blocks=(block,))
-        store.record_job(job)
-        blob = store.blobs.put(graph)
-        store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))
+        record_counted(store, MANY, *case_of(place))
     store.end(MANY, "done")
     return MANY

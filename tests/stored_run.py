@@ -1,9 +1,23 @@
 """A run in a store with what its trials left there, for tests of its reports."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from made_records import (
+    FAILED,
+    INVALID,
+    SERVER,
+    SETTINGS,
+    VALID,
+    a_function,
+    a_measurement,
+    a_run,
+    a_run_case,
+    a_slice,
+    changed,
+)
 
 from zerolap.records import (
     HEAD,
@@ -20,7 +34,7 @@ from zerolap.records import (
     ResolvedServer,
     RunReport,
     ServerSpec,
-    SliceRecord,
+    Side,
     Timeline,
     TrialDone,
     TrialsJob,
@@ -33,70 +47,14 @@ STARTS, SLICES = 2, 3
 NAMES = ["[server]", "main", "lookupKey", "dictFind", "writeToClient"]
 STACKS = {"schema": "zerolap.stacks/1", "event": "cpu-clock", "samples": 100, "lost": 0}
 SAMPLES = {(1, 2): 10, (1, 2, 3): 60, (1, 4): 30}
-CHECK = Check(check="hit_rate", ok=True, value=1.0, limit=">= 0.99")
-VALID = Validity.of([CHECK])
-LOST = Validity.of([CHECK.model_copy(update={"ok": False, "value": 0.125})])
 DISTURBED = Validity.of([Check(check="steal", ok=False, value=0.5, limit="<= 0.01")])
 
-SERVER = {
-    "name": "./src/redis-server",
-    "commit": "1f3c5a7b9d0e4455aa",
-    "version": "7.2.4",
-    "build": "b-1",
-    "build_id": "ff",
-    "flags": "-O2 -g",
-    "config": {"io-threads": "2"},
-}
-SETTINGS = {
-    "engines": ["counted", "timed", "sampled"],
-    "min_effect": {"counted": 0.005},
-    "q": 0.01,
-    "budget_seconds": None,
-    "seed": 2**64 - 1,
-}
 TIMED = {"cpu_ns_per_op": 1211.2, "ops_per_sec": 817_252.1, "latency_p50_us": 374.6, "latency_p99_us": 727.7}
-
-
-def a_case(name: str, metrics: dict[str, float], **changes: Any) -> dict[str, Any]:
-    """Return a case of a run as its document has it."""
-    case = {
-        "case": name,
-        "commands": ["GET"],
-        "group": "string",
-        "topology": "standalone",
-        "validity": VALID.model_dump(),
-        "metrics": metrics,
-        "functions": [],
-        "samples": 3,
-    }
-    return {**case, **changes}
-
-
-def a_function(name: str, share: float, **costs: float) -> dict[str, Any]:
-    """Return a function's costs as a run's document has them."""
-    return {"function": name, "file": f"{name}.c", "share": share, **costs}
-
-
-def a_run(cases: list[dict[str, Any]], **changes: Any) -> RunReport:
-    """Return a run of these cases."""
-    document = {
-        "schema": "zerolap.run/1",
-        "id": "r-4f1a",
-        "created": "2026-11-20T21:00:00Z",
-        "command_line": "zerolap run --server ./src/redis-server",
-        "server": SERVER,
-        "platform": {"name": "laptop", "fingerprint": "p-1", "cpu": "a cpu", "cores": 2, "kernel": "6.1"},
-        "settings": SETTINGS,
-        "machine_seconds": 412.4,
-        "notes": ["the host was noisy"],
-        "cases": cases,
-    }
-    return RunReport.model_validate({**document, **changes})
 
 
 RUN = a_run(
     [
-        a_case(
+        a_run_case(
             "get-100B",
             {"instructions_per_op": 3519.6, "syscalls_per_op": 2.5, **TIMED},
             functions=[
@@ -104,7 +62,7 @@ RUN = a_run(
                 a_function("writeToClient", 0.3, self_cpu_ns_per_op=363.4),
             ],
         ),
-        a_case(
+        a_run_case(
             "hset",
             {"instructions_per_op": 6293.4},
             group="hash",
@@ -112,15 +70,24 @@ RUN = a_run(
             functions=[a_function("lpFind", 0.14, self_instructions_per_op=881, calls_per_op=1)],
             limits=["not timed: the machine was disturbed"],
         ),
-        a_case("get-10B", {"instructions_per_op": 2100}, validity=VALID.model_dump()),
-        a_case("fcall", {}, validity=LOST.model_dump(), group="function", commands=["FCALL"]),
-        a_case(
+        a_run_case("get-10B", {"instructions_per_op": 2100}),
+        a_run_case("fcall", {}, validity=INVALID, group="function", commands=["FCALL"]),
+        a_run_case(
             "set-ex",
             {},
-            validity={"valid": False, "checks": []},
+            validity=FAILED,
             failure="the server exited with 139\n# Redis 7.2.4 crashed by signal: 11",
         ),
-    ]
+    ],
+    server=changed(
+        SERVER,
+        name="./src/redis-server",
+        commit="1f3c5a7b9d0e4455aa",
+        version="7.2.4",
+        config={"io-threads": "2"},
+    ),
+    settings=changed(SETTINGS, engines=["counted", "timed", "sampled"], seed=2**64 - 1),
+    notes=["the host was noisy"],
 )
 """A case with all there is, one that was counted only, one with little in it, one invalid, one failed."""
 
@@ -176,34 +143,35 @@ def a_pass(store: Store) -> Measurement:
     return a_measurement(stacks=store.blobs.put(json.dumps(a_table()).encode()))
 
 
-def a_measurement(**fields: Any) -> Measurement:
-    """Return a valid measurement without metrics."""
-    return Measurement(**{"metrics": {}, "validity": VALID, "seconds": 0.5, **fields})
-
-
 def record_trials(store: Store, name: str, engine: str, measurements: Sequence[Measurement]) -> None:
     """Record a job of `RUN` with a trial of each measurement."""
     case = next(case for case in REQUEST.cases if case.name == name)
-    server = ServerSpec(build=SPEC.digest, topology=case.topology, config=RUN.server.config)
-    blocks = tuple(Block(number=number, seed=number) for number in range(len(measurements)))
-    job = TrialsJob(request=REQUEST.id, case=case, servers={HEAD: server}, engine=engine, blocks=blocks)
+    record_job(store, REQUEST.id, case, engine, [{HEAD: of_one} for of_one in measurements], RUN.server.config)
+
+
+def record_job(
+    store: Store,
+    request: str,
+    case: Case,
+    engine: str,
+    trials: Sequence[Mapping[Side, Measurement]],
+    config: Mapping[str, str] | None = None,
+) -> None:
+    """Record a finished job of a case, with a block for the measurements of each trial."""
+    server = ServerSpec(build=SPEC.digest, topology=case.topology, config=dict(config or {}))
+    blocks = tuple(Block(number=number, seed=number) for number in range(len(trials)))
+    job = TrialsJob(request=request, case=case, servers=dict.fromkeys(trials[0], server), engine=engine, blocks=blocks)
     store.record_job(job)
-    for block, measurement in zip(blocks, measurements, strict=True):
-        store.record(job, TrialDone(job=job.id, block=block.number, measurements={HEAD: measurement}))
+    for block, measurements in zip(blocks, trials, strict=True):
+        store.record(job, TrialDone(job=job.id, block=block.number, measurements=dict(measurements)))
     store.record(job, JobFinished(job=job.id))
 
 
 def a_timeline(number: int) -> Timeline:
     """Return a timeline whose slices take a hundredth of a second, each with 100 requests more than the one before."""
     slices = [
-        SliceRecord(
-            requests=1000 * number + 100 * place,
-            seconds=0.01,
-            client_busy=0.5,
-            server_busy=0.9,
-            requests_per_read=None,
-            requests_per_cycle=None,
-            metrics={},
+        a_slice(
+            requests=1000 * number + 100 * place, seconds=0.01, client_busy=0.5, server_busy=0.9, requests_per_read=None
         )
         for place in range(SLICES)
     ]

@@ -5,26 +5,21 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from made_records import VALID, a_measurement, a_time
 from stored_comparison import COMPARISON, recorded_comparison
-from stored_run import VALID, a_measurement
+from stored_run import record_job
 
 from zerolap.records import (
     BASE,
     HEAD,
-    Block,
-    BuildSpec,
     Case,
     CaseResult,
     Finding,
-    JobFinished,
     Measurement,
-    ServerSpec,
+    Side,
     TracedCase,
     TracedThread,
-    TrialDone,
-    TrialsJob,
     Validity,
-    Verdict,
     WrittenClient,
 )
 from zerolap.store import Store
@@ -133,17 +128,7 @@ def record_pass(
     validity: Validity = VALID,
 ) -> None:
     """Record a pass of both sides of a case of a comparison, by tables; `traced` is what it has traced."""
-    case = Case(name=name, group="group", client=_CLIENT)
-    server = ServerSpec(build=BuildSpec(content="a program").digest, topology=case.topology)
-    job = TrialsJob(
-        request=identity,
-        case=case,
-        servers={BASE: server, HEAD: server},
-        engine=engine,
-        blocks=(Block(number=0, seed=1),),
-    )
-    store.record_job(job)
-    measured: dict[str, Measurement] = {
+    measured: dict[Side, Measurement] = {
         side: a_measurement(
             stacks=store.blobs.put(json.dumps(sides[side]).encode()),
             traced=None if traced is None else store.blobs.put(traced.model_dump_json(by_alias=True).encode()),
@@ -151,8 +136,7 @@ def record_pass(
         )
         for side in (BASE, HEAD)
     }
-    store.record(job, TrialDone(job=job.id, block=0, measurements=measured))
-    store.record(job, JobFinished(job=job.id))
+    record_job(store, identity, Case(name=name, group="group", client=_CLIENT), engine, [measured])
 
 
 WAITS = {
@@ -228,21 +212,5 @@ def _case(name: str, costs: tuple[float, float] | None, findings: list[Finding])
     if costs is not None:
         base, head = costs
         change = head / base - 1
-        verdicts.append(
-            Verdict(
-                metric="cpu_ns_per_op",
-                engine="timed",
-                verdict="regression" if change > 0 else "same",
-                base=base,
-                head=head,
-                change=change,
-                low=change - 0.02,
-                high=change + 0.02,
-                q=None,
-                samples=6,
-                pairs=6,
-                min_effect=0.02,
-                detectable=0.02,
-            )
-        )
+        verdicts = [a_time("regression" if change > 0 else "same", change, base=base, half=0.02, pairs=6)]
     return COMPARISON.cases[0].model_copy(update={"case": name, "verdicts": verdicts, "findings": findings})

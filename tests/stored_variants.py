@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from stored_comparison import COMPARISON
-from stored_run import RUN, VALID
+from made_records import a_case, a_time
+from stored_comparison import COMPARISON, record_document
+from stored_run import RUN
 
 from zerolap.explain import VariantComparison
 from zerolap.records import (
@@ -16,10 +17,7 @@ from zerolap.records import (
     Comparison,
     DrawnSide,
     MeasuredServer,
-    Request,
-    Resolved,
     ResolvedServer,
-    Verdict,
 )
 from zerolap.store import Store
 
@@ -30,38 +28,15 @@ FASTER = LOOKED_AT.model_copy(update={"variant": "-O3", "build": "b-2", "flags":
 TREE = "the files of the commit"
 
 
-def a_case(
+def timed_case(
     name: str, word: str, change: float, command: str = "GET", metric: str = "cpu_ns_per_op", confirmed: bool = True
 ) -> CaseResult:
     """Return a case whose time changed by so much, within 1 %."""
-    verdict = Verdict(
-        metric=metric,
-        engine="timed",
-        verdict=word,  # type: ignore[arg-type]
-        base=1000.0,
-        head=1000.0 * (1 + change),
-        change=change,
-        low=change - 0.01,
-        high=change + 0.01,
-        q=1e-6,
-        samples=6,
-        pairs=96,
-        min_effect=0.02,
-        detectable=0.01,
-    )
-    return CaseResult(
-        case=name,
-        commands=[command],
-        group="string",
-        topology="standalone",
-        verdict=word,  # type: ignore[arg-type]
-        time=word,  # type: ignore[arg-type]
-        time_deciding=metric,
-        confirmed=confirmed and word in ("improvement", "regression"),
-        validity=VALID,
-        verdicts=[verdict],
-        findings=[],
-    )
+    figures = {"base": 1000.0, "q": 1e-6, "pairs": 96, "min_effect": 0.02}
+    verdict = a_time(word, change, metric, **figures)
+    group = {"commands": [command], "group": "string"}
+    is_confirmed = confirmed and word in ("improvement", "regression")
+    return a_case(name, verdict, confirmed=is_confirmed, **group)
 
 
 def compared(
@@ -79,15 +54,4 @@ def record(store: Store, comparison: Comparison, contents: Sequence[str] = (TREE
         side: ResolvedServer(source=source, variant=server.variant, spec=BuildSpec(content=content))
         for side, server, content in zip((BASE, HEAD), (comparison.base, comparison.head), contents, strict=True)
     }
-    request = Request(
-        id=comparison.id,
-        kind="compare",
-        created=comparison.created,
-        command_line=comparison.command_line,
-        servers={},
-        cases=(),
-        settings=comparison.settings,
-    )
-    store.begin(Resolved(request=request, platform=comparison.platform, servers=servers, cases=()))
-    store.record_comparison(comparison)
-    store.end(comparison.id, "done")
+    record_document(store, comparison, servers)

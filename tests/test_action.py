@@ -19,8 +19,8 @@ import pytest
 import yaml
 from action_runner import PINNED, Job, Runner, clean_environment, commands
 from github_state import WORKFLOW
+from made_records import CULPRIT, SERVER, a_case, a_comparison, a_verdict, an_invalid_case, changed
 from played_github import PlayedGitHub
-from test_report import BUILD, CULPRIT, a_case, a_comparison, a_verdict
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 import zerolap
@@ -138,10 +138,10 @@ def test_the_example_for_gitlab_compares_and_writes_a_note(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["/approve", "\n/merge", "x\n\n/close\n", "- a\n/label ~b"])
 def test_no_line_of_a_report_is_a_quick_action_of_gitlab(text: str) -> None:
-    case = a_case(text, "invalid", failure=text)
-    finding = {**CULPRIT, "function": text, "file": text, "text": text}
-    worse = a_case(f"b{text}", "regression", findings=[finding], verdicts=[a_verdict("regression")])
-    server = {**BUILD, "name": text, "version": text, "flags": text}
+    case = an_invalid_case(text, failure=text)
+    finding = changed(CULPRIT, function=text, file=text, text=text)
+    worse = a_case(f"b{text}", a_verdict("regression"), findings=[finding])
+    server = changed(SERVER, name=text, version=text, flags=text)
     comparison = a_comparison([case, worse], notes=[text], command_line=text, base=server, head=server)
     lines = comparison_markdown(comparison).splitlines()
     assert [line for line in lines if line.lstrip().startswith("/")] == []

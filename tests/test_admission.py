@@ -12,7 +12,6 @@ import pytest
 from hostile_deliveries import HOSTILE_LIMITS, hostilities
 from structlog.testing import capture_logs
 from webhook_payloads import (
-    BASE,
     HEAD,
     LABEL,
     LABEL_ALL,
@@ -23,6 +22,7 @@ from webhook_payloads import (
     Payload,
     commented,
     delivery,
+    label_trigger,
     labelled,
     merge_group,
     person,
@@ -100,19 +100,7 @@ def gate(store: Store) -> Gate:
 
 def test_a_label_has_the_head_of_the_payload_measured(gate: Gate) -> None:
     trigger = gate.admitted("pull_request", labelled())
-    assert trigger == PullRequestTrigger(
-        repository=REPOSITORY,
-        number=12,
-        head=HEAD,
-        base_ref="unstable",
-        base_sha=BASE,
-        head_repository="stranger/redis",
-        is_fork=True,
-        label=LABEL,
-        scope="affected",
-        actor=MAINTAINER,
-        delivery=trigger.delivery,
-    )
+    assert trigger == label_trigger(delivery=trigger.delivery)
     stored = next(iter(gate.store.triggers.in_state("waiting")), None)
     assert stored is not None
     assert (stored.subject, stored.kind, stored.state, stored.actor) == (

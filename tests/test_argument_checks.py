@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from call_graphs import FILE, call_graph
 from command_line import Zerolap
-from stored_run import RUN, a_measurement, record_trials, stored_run
+from made_records import a_measurement, an_opportunity, counted_work
+from stored_run import RUN, record_trials, stored_run
 
 from zerolap.build import Builds, BuiltServer, Parameter, Program
 from zerolap.engines import ARGUMENT_METHOD, FunctionSymbol, PinnedTrial, ProbedCalls, ProbedEntry
@@ -45,25 +46,21 @@ TWICE = {"calls_per_op": 2.0, "calls_per_call": 2.0, "instructions_per_call": 40
 IF_EQUAL = "; where the arguments are the same, once would do"
 
 
-def an_opportunity(detector: str = "repeated-calls", **fields: Any) -> CaseOpportunity:
-    fields = {
-        "function": "createStreamIDString",
+def repeated(detector: str = "repeated-calls", **fields: Any) -> CaseOpportunity:
+    """Return an opportunity of calls that are made twice."""
+    removed = RemovedCost(function="snprintf", file="libc.so.6", instructions_per_op=400.0, share=0.5)
+    usual = {
+        "detector": detector,
+        "file": "t_stream.c",
+        "category": "command",
         "frames": ("xaddCommand", "addReplyStreamID", "createStreamIDString"),
         "confidence": "medium",
         "evidence": TWICE,
         "text": f"is called twice{IF_EQUAL}",
-        **fields,
+        "removed": (removed,),
     }
-    saved = Estimate(low=0.0, expected=400.0, high=400.0)
-    removed = RemovedCost(function="snprintf", file="libc.so.6", instructions_per_op=400.0, share=0.5)
-    return CaseOpportunity(
-        detector=detector,
-        file="t_stream.c",
-        category="command",
-        saved_instructions_per_op=saved,
-        removed=(removed,),
-        **fields,
-    )
+    bounds = Estimate(low=0.0, expected=400.0, high=400.0)
+    return an_opportunity("createStreamIDString", 400.0, **{"saved_instructions_per_op": bounds, **usual, **fields})
 
 
 def a_check(repeated_per_op: float = 1.0, calls_per_op: float = 2.0, **fields: Any) -> ArgumentCheck:
@@ -82,14 +79,7 @@ def a_check(repeated_per_op: float = 1.0, calls_per_op: float = 2.0, **fields: A
 
 
 def work(*opportunities: CaseOpportunity, checks: Sequence[ArgumentCheck] = ()) -> CountedWork:
-    return CountedWork(
-        instructions_per_op=4000.0,
-        is_by_source=True,
-        functions=(),
-        categories={"other": 4000.0},
-        opportunities=opportunities,
-        argument_checks=tuple(checks),
-    )
+    return counted_work(4000.0, *opportunities, argument_checks=tuple(checks))
 
 
 def checked(opportunity: CaseOpportunity, check: ArgumentCheck) -> CaseOpportunity:
@@ -103,12 +93,12 @@ def checked(opportunity: CaseOpportunity, check: ArgumentCheck) -> CaseOpportuni
 @pytest.mark.parametrize(
     ("opportunity", "repeated_per_op"),
     [
-        (an_opportunity(), 1.0),
-        (an_opportunity(evidence=TWICE | {"calls_per_op": 6.0, "calls_per_call": 3.0}), 4.0),
-        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 1.0}), 300.0),
+        (repeated(), 1.0),
+        (repeated(evidence=TWICE | {"calls_per_op": 6.0, "calls_per_call": 3.0}), 4.0),
+        (repeated("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 1.0}), 300.0),
         # A script sends three commands.
-        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 4.0}), 297.0),
-        (an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}), 2.0),
+        (repeated("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 4.0}), 297.0),
+        (repeated("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}), 2.0),
     ],
 )
 def test_a_detector_supposes_so_many_calls_with_equal_arguments(
@@ -122,12 +112,12 @@ def test_a_detector_supposes_so_many_calls_with_equal_arguments(
 @pytest.mark.parametrize(
     "opportunity",
     [
-        an_opportunity("costly-formatting"),
-        an_opportunity("a-plugin"),
+        repeated("costly-formatting"),
+        repeated("a-plugin"),
         # A plugin's detector may have any figures.
-        an_opportunity(evidence={}),
-        an_opportunity(evidence={"calls_per_op": 1.0, "calls_per_call": 0.0}),
-        an_opportunity("repeated-checks", evidence={"calls_per_op": 1.0, "commands_per_op": 1.0}),
+        repeated(evidence={}),
+        repeated(evidence={"calls_per_op": 1.0, "calls_per_call": 0.0}),
+        repeated("repeated-checks", evidence={"calls_per_op": 1.0, "commands_per_op": 1.0}),
     ],
 )
 def test_other_opportunities_suppose_nothing(opportunity: CaseOpportunity) -> None:
@@ -136,59 +126,59 @@ def test_other_opportunities_suppose_nothing(opportunity: CaseOpportunity) -> No
 
 def test_calls_of_inlined_functions_are_those_of_a_count_build() -> None:
     calls = {"calls_without_inlining_per_op": 4.0, "calls_without_inlining_per_call": 2.0}
-    supposed = supposition(an_opportunity(evidence=calls))
+    supposed = supposition(repeated(evidence=calls))
     assert supposed is not None
     assert (supposed.repeated_per_op, supposed.of_count_build) == (2.0, True)
     lookups = {"lookups_without_inlining_per_op": 4.0, "keys_without_inlining_per_op": 1.0}
-    supposed = supposition(an_opportunity("key-lookups", evidence=lookups))
+    supposed = supposition(repeated("key-lookups", evidence=lookups))
     assert supposed is not None
     assert (supposed.repeated_per_op, supposed.of_count_build) == (3.0, True)
 
 
 def test_keys_are_those_that_tables_hash() -> None:
-    supposed = supposition(an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}))
+    supposed = supposition(repeated("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}))
     assert supposed is not None
     names = ("dictSdsHash", "hashtableSdsHash", "dictSdsKeyHash", "dictSdsCaseHash", "siphash", "dictObjHash")
     assert [name for name in names if supposed.functions.fullmatch(name)] == list(names[:3])
 
 
 def test_equal_arguments_leave_no_doubt() -> None:
-    opportunity = checked(an_opportunity(), a_check())
+    opportunity = checked(repeated(), a_check())
     assert opportunity.confidence == "high"
     assert opportunity.text == (
         "is called twice; checked in 500 requests: of 2 calls in a request, 1 has the arguments of an earlier call"
     )
-    assert opportunity.saved_instructions_per_op == an_opportunity().saved_instructions_per_op
+    assert opportunity.saved_instructions_per_op == repeated().saved_instructions_per_op
     figures = {"checked_requests": 500.0, "checked_calls_per_op": 2.0, "checked_repeated_per_op": 1.0}
     assert opportunity.evidence == TWICE | figures
 
 
 def test_other_arguments_each_time_save_nothing() -> None:
-    opportunity = checked(an_opportunity(), a_check(0.0))
+    opportunity = checked(repeated(), a_check(0.0))
     assert (opportunity.confidence, opportunity.saved_instructions_per_op.high) == ("low", 0.0)
     assert opportunity.removed[0].instructions_per_op == 0.0
     assert opportunity.text.endswith("of 2 calls in a request, 0 have the arguments of an earlier call")
 
 
 def test_equal_arguments_in_a_part_of_the_requests_save_that_part() -> None:
-    opportunity = checked(an_opportunity(), a_check(0.25))
+    opportunity = checked(repeated(), a_check(0.25))
     assert (opportunity.confidence, opportunity.saved_instructions_per_op.expected) == ("medium", 100.0)
     assert (opportunity.removed[0].instructions_per_op, opportunity.removed[0].share) == (100.0, 0.125)
 
 
 def test_more_repetitions_than_supposed_save_no_more() -> None:
-    opportunity = checked(an_opportunity(), a_check(3.0, 4.0))
+    opportunity = checked(repeated(), a_check(3.0, 4.0))
     assert (opportunity.confidence, opportunity.saved_instructions_per_op.expected) == ("high", 400.0)
 
 
 def test_what_cannot_be_seen_is_stated_and_changes_nothing() -> None:
-    opportunity = checked(an_opportunity(), a_check(obstacle="it was not called within its command"))
+    opportunity = checked(repeated(), a_check(obstacle="it was not called within its command"))
     assert opportunity.text == f"is called twice{IF_EQUAL}; not checked: it was not called within its command"
-    assert opportunity.model_copy(update={"text": ""}) == an_opportunity(text="")
+    assert opportunity.model_copy(update={"text": ""}) == repeated(text="")
 
 
 def test_keys_are_read_as_keys() -> None:
-    lookups = an_opportunity("key-lookups", evidence={"lookups_per_op": 2.0, "keys_per_op": 1.0}, text="looks up")
+    lookups = repeated("key-lookups", evidence={"lookups_per_op": 2.0, "keys_per_op": 1.0}, text="looks up")
     opportunity = checked(lookups, a_check(detector="key-lookups"))
     assert opportunity.text == (
         "looks up; checked in 500 requests: of 2 keys that are hashed in a request, 1 has been hashed in it before"
@@ -197,12 +187,12 @@ def test_keys_are_read_as_keys() -> None:
 
 def test_a_check_is_of_its_opportunity_alone() -> None:
     for other in ({"detector": "repeated-checks"}, {"function": "f"}, {"file": "g.c"}):
-        assert checked(an_opportunity(), a_check(0.0, **other)) == an_opportunity()
+        assert checked(repeated(), a_check(0.0, **other)) == repeated()
 
 
 def test_what_is_seen_at_the_place_of_two_commands_is_seen_of_both_together() -> None:
     lookups = [
-        an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}, text=text)
+        repeated("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}, text=text)
         for text in ("first", "second")
     ]
     seen = with_argument_checks(work(*lookups, checks=[a_check(2.0, 6.0, detector="key-lookups")]))
@@ -216,11 +206,11 @@ def test_what_is_seen_at_the_place_of_two_commands_is_seen_of_both_together() ->
 
 
 def test_an_opportunity_that_arguments_refute_is_last_and_brings_nothing() -> None:
-    refuted = with_argument_checks(work(an_opportunity(), checks=[a_check(0.0)]))
+    refuted = with_argument_checks(work(repeated(), checks=[a_check(0.0)]))
     works = [
         WeightedWork("xadd", ("XADD",), 0.5, refuted),
         # What was not looked at in this case still has its saving, but is not believed.
-        WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(an_opportunity(), an_opportunity("a-plugin"))),
+        WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(repeated(), repeated("a-plugin"))),
     ]
     ranked = ranked_opportunities(works)
     assert [(of.detector, of.is_refuted) for of in ranked.opportunities] == [
@@ -231,8 +221,8 @@ def test_an_opportunity_that_arguments_refute_is_last_and_brings_nothing() -> No
 
 
 def test_the_cases_that_were_looked_at_decide_how_sure_it_is() -> None:
-    seen = WeightedWork("xadd", ("XADD",), 0.5, with_argument_checks(work(an_opportunity(), checks=[a_check()])))
-    other = WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(an_opportunity()))
+    seen = WeightedWork("xadd", ("XADD",), 0.5, with_argument_checks(work(repeated(), checks=[a_check()])))
+    other = WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(repeated()))
     (opportunity,) = ranked_opportunities([seen, other]).opportunities
     assert opportunity.confidence == "high"
     (unseen,) = ranked_opportunities([other]).opportunities
@@ -240,10 +230,10 @@ def test_the_cases_that_were_looked_at_decide_how_sure_it_is() -> None:
 
 
 def test_a_command_is_the_first_of_the_functions_down_to_a_place() -> None:
-    assert command_of(an_opportunity()) == "xaddCommand"
+    assert command_of(repeated()) == "xaddCommand"
     # Of a long way, only the end is kept.
-    assert command_of(an_opportunity(frames=("addReply", "prepareClientToWrite"))) is None
-    assert command_of(an_opportunity(frames=())) is None
+    assert command_of(repeated(frames=("addReply", "prepareClientToWrite"))) is None
+    assert command_of(repeated(frames=())) is None
 
 
 # In a store, of whose build there is a program.

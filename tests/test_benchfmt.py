@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import Zerolap
 from hostile_texts import HOSTILE_TEXTS
-from stored_run import DISTURBED, RUN, VALID, a_measurement, record_trials, stored_run
-from test_report import INVALID, a_case, a_comparison
+from made_records import VALID, a_case, a_comparison, a_measurement, an_invalid_case
+from stored_run import DISTURBED, RUN, record_trials, stored_run
 
 from zerolap.records import Comparison, Measurement, Trial
 from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt, unit_of
@@ -115,7 +115,7 @@ def test_trials_at_an_equal_rate_are_other_benchmarks() -> None:
 def test_what_is_invalid_is_no_number() -> None:
     disturbed = Measurement(metrics={"ops_per_sec": 1.0}, validity=DISTURBED)
     of_invalid_case = (a_trial("hget", "base"), measured(instructions_per_op=1.0))
-    comparison = a_comparison([a_case("get"), a_case("hget", "invalid", validity=INVALID)])
+    comparison = a_comparison([a_case("get"), an_invalid_case("hget")])
     document = read(comparison_benchfmt(comparison, [(a_trial("get", "base"), disturbed), of_invalid_case]))
     assert document.results == []
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from stored_opportunities import counted_run
 from stored_run import RUN
-from stored_variants import FASTER, LOOKED_AT, TREE, a_case, compared, record
+from stored_variants import FASTER, LOOKED_AT, TREE, compared, record, timed_case
 
 from zerolap.build import functions_of_build
 from zerolap.explain import build_variants
@@ -21,10 +21,10 @@ def test_a_variant_that_is_faster_has_its_gain_by_command_and_interval() -> None
     (variant,) = build_variants(
         [
             compared(
-                a_case("get-100B", "improvement", -0.2),
-                a_case("get-1kB", "same", 0.001),
-                a_case("hset", "regression", 0.05, command="HSET"),
-                a_case("zadd", "unsure", -0.03, command="ZADD"),
+                timed_case("get-100B", "improvement", -0.2),
+                timed_case("get-1kB", "same", 0.001),
+                timed_case("hset", "regression", 0.05, command="HSET"),
+                timed_case("zadd", "unsure", -0.03, command="ZADD"),
             )
         ]
     )
@@ -46,23 +46,25 @@ def test_a_variant_that_is_faster_has_its_gain_by_command_and_interval() -> None
 
 
 def test_the_version_may_be_either_side() -> None:
-    (variant,) = build_variants([compared(a_case("get-100B", "regression", 0.25), side="head")])
+    (variant,) = build_variants([compared(timed_case("get-100B", "regression", 0.25), side="head")])
     (gain,) = variant.improvements
     assert (gain.gain.low, gain.gain.expected, gain.gain.high) == pytest.approx((0.24, 0.25, 0.26))
-    (variant,) = build_variants([compared(a_case("get-100B", "regression", -0.2, metric="ops_per_sec"), side="head")])
+    (variant,) = build_variants(
+        [compared(timed_case("get-100B", "regression", -0.2, metric="ops_per_sec"), side="head")]
+    )
     assert variant.improvements[0].gain.expected == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        a_case("get-100B", "regression", 0.1),
-        a_case("get-100B", "unsure", -0.1),
-        a_case("get-100B", "same", -0.001),
+        timed_case("get-100B", "regression", 0.1),
+        timed_case("get-100B", "unsure", -0.1),
+        timed_case("get-100B", "same", -0.001),
         # One layout of the program on each side.
-        a_case("get-100B", "improvement", -0.1, confirmed=False),
+        timed_case("get-100B", "improvement", -0.1, confirmed=False),
         # Fewer instructions are not time.
-        a_case("get-100B", "improvement", -0.1, metric="instructions_per_op").model_copy(update={"time": None}),
+        timed_case("get-100B", "improvement", -0.1, metric="instructions_per_op").model_copy(update={"time": None}),
     ],
 )
 def test_what_is_not_confirmed_to_be_faster_is_no_opportunity(case: CaseResult) -> None:
@@ -70,7 +72,7 @@ def test_what_is_not_confirmed_to_be_faster_is_no_opportunity(case: CaseResult) 
 
 
 def test_a_variant_that_loses_more_than_it_gains_is_no_opportunity() -> None:
-    cases = [a_case("get-100B", "improvement", -0.03), a_case("hset", "regression", 0.1, command="HSET")]
+    cases = [timed_case("get-100B", "improvement", -0.03), timed_case("hset", "regression", 0.1, command="HSET")]
     assert build_variants([compared(*cases)]) == []
 
 
@@ -78,9 +80,9 @@ def test_the_newest_answer_of_a_case_counts_and_variants_are_in_the_order_of_the
     allocator = LOOKED_AT.model_copy(update={"variant": "libc", "build": "b-3", "allocator": "libc"})
     variants = build_variants(
         [
-            compared(a_case("get-100B", "improvement", -0.1), identity="c-03"),
-            compared(a_case("get-100B", "improvement", -0.5), a_case("hset", "same", 0.0), identity="c-02"),
-            compared(a_case("get-100B", "improvement", -0.3), other=allocator, identity="c-01"),
+            compared(timed_case("get-100B", "improvement", -0.1), identity="c-03"),
+            compared(timed_case("get-100B", "improvement", -0.5), timed_case("hset", "same", 0.0), identity="c-02"),
+            compared(timed_case("get-100B", "improvement", -0.3), other=allocator, identity="c-01"),
         ]
     )
     assert [variant.variant for variant in variants] == ["libc", "-O3"]
@@ -99,7 +101,7 @@ def variants_of_run(store: Store) -> list[str]:
     return [variant.variant for variant in document.variants]
 
 
-IMPROVED = a_case("get-100B", "improvement", -0.1)
+IMPROVED = timed_case("get-100B", "improvement", -0.1)
 
 
 def test_comparisons_of_the_same_code_are_taken_from_the_store(either_store: Store) -> None:
@@ -138,8 +140,8 @@ def test_another_platform_and_another_build_are_left_out(store: Store) -> None:
 
 def test_reports_show_variants_apart(store: Store) -> None:
     counted_run(store)
-    loss = a_case("hset", "regression", 0.05, command="HSET")
-    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    loss = timed_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(timed_case("get-100B", "improvement", -0.2), loss).comparison)
     version = counted_version(store, RUN.id)
     weights = CaseWeights(StatedWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs})
     document = version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from made_records import an_opportunity, counted_work
 
 from zerolap.cases import load_cases
 from zerolap.explain import size_groups, with_opportunities_of_group
 from zerolap.explain.case_groups import MOST_CASES
 from zerolap.explain.data_sizes import stated_sizes
-from zerolap.records import Case, CaseOpportunity, CountedWork, Dataset, Estimate, Generator, Keys, WrittenClient
+from zerolap.records import Case, Dataset, Generator, Keys, WrittenClient
 
 
 def a_case(*commands: str, dataset: Mapping[str, Any] | None = None, **fields: Any) -> Case:
@@ -168,26 +169,11 @@ def test_sizes_of_the_public_format_and_of_the_own_suites_can_be_stated(tmp_path
     assert (unit, sizes) == ("elements", {"all-10": 10.0, "all-1000": 1000.0})
 
 
-def an_opportunity(function: str, saved: float) -> CaseOpportunity:
-    return CaseOpportunity(
-        detector="repeated-checks",
-        function=function,
-        file="server.c",
-        category="reply",
-        saved_instructions_per_op=Estimate(low=saved, expected=saved, high=saved),
-        confidence="high",
-        evidence={},
-        text="asks again",
-    )
-
-
 def test_an_opportunity_of_a_group_takes_the_place_of_the_same_one_of_the_case() -> None:
     alone, other, of_group = (
         an_opportunity("write", 100.0),
         an_opportunity("read", 50.0),
         an_opportunity("write", 120.0),
     )
-    work = CountedWork(
-        instructions_per_op=1000.0, is_by_source=True, functions=(), categories={}, opportunities=(alone, other)
-    )
+    work = counted_work(1000.0, alone, other)
     assert with_opportunities_of_group(work, [of_group]).opportunities == (other, of_group)

@@ -9,9 +9,9 @@ import pytest
 from command_line import Zerolap
 from hostile_texts import HOSTILE_TEXTS
 from jsonschema import Draft202012Validator
+from made_records import CULPRIT, a_case, a_comparison, a_verdict, an_invalid_case, changed
 from stored_comparison import ID, recorded_comparison
 from stored_run import RUN
-from test_report import CULPRIT, INVALID, a_case, a_comparison, a_verdict
 
 from zerolap.fail_on import FailOn
 from zerolap.records import RunReport
@@ -21,16 +21,13 @@ from zerolap.sheets import ChangedLines
 from zerolap.store import Store
 
 REGRESSION = a_case(
-    "xadd-auto-id",
-    "regression",
-    verdicts=[a_verdict("regression", change=0.168, low=0.165, high=0.171, q=1e-9)],
-    findings=[CULPRIT],
+    "xadd-auto-id", a_verdict("regression", change=0.168, low=0.165, high=0.171, q=1e-09), findings=[CULPRIT]
 )
 CASES = [
     a_case("get-10B"),
-    a_case("lpush", "unsure", verdicts=[a_verdict("unsure", change=0.004, high=0.009, q=0.31)]),
-    a_case("hget-misses", "invalid", validity=INVALID),
-    a_case("fcall", "invalid", failure="the server exited with 139\nstack"),
+    a_case("lpush", a_verdict("unsure", change=0.004, high=0.009, q=0.31)),
+    an_invalid_case("hget-misses"),
+    an_invalid_case("fcall", failure="the server exited with 139\nstack"),
     REGRESSION,
 ]
 COMPARISON = a_comparison(CASES, skipped=[{"case": "cluster-get", "reason": "topology", "text": "3 processors needed"}])
@@ -166,7 +163,7 @@ def test_a_regression_is_at_the_changed_lines_that_are_its_reason() -> None:
     [result] = sarif()
     assert (result["ruleId"], result["level"]) == ("regression-of-work", "warning")
     assert "xadd-auto-id: XADD executes 16.8 % more instructions" in result["message"]["text"]
-    assert CULPRIT["text"] in result["message"]["text"]
+    assert CULPRIT.text in result["message"]["text"]
     [location] = result["locations"]
     assert location["physicalLocation"] == {
         "artifactLocation": {"uri": "src/t_stream.c"},
@@ -187,8 +184,8 @@ def test_without_known_lines_of_a_reason_a_regression_is_at_the_first_changed_li
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_others_acts_in_a_file(text: str) -> None:
-    case = REGRESSION | {"case": text, "group": text, "commands": [text], "findings": [{**CULPRIT, "text": text}]}
-    invalid = a_case(text + "2", "invalid", failure=text)
+    case = changed(REGRESSION, case=text, group=text, commands=[text], findings=[changed(CULPRIT, text=text)])
+    invalid = an_invalid_case(text + "2", failure=text)
     comparison = a_comparison([case, invalid], skipped=[{"case": text, "reason": "topology", "text": text}])
     hostile = comparison.model_copy(update={"command_line": text})
     tests = ElementTree.fromstring(comparison_junit(hostile, "unsure")).findall("testsuite/testcase")

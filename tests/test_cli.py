@@ -14,6 +14,7 @@ import typer
 import yaml
 from command_line import Zerolap
 from jsonschema import Draft202012Validator
+from made_records import BOTH_ASKED, a_case, a_comparison, a_time, a_work, an_invalid_case
 from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
@@ -26,7 +27,7 @@ from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.fail_on import FailOn
 from zerolap.lab import Options, run_request
-from zerolap.records import BinarySource, Comparison, RequestedServer, RequestState
+from zerolap.records import BinarySource, CaseResult, RequestedServer, RequestState
 from zerolap.store import Store
 
 EXAMPLES = {
@@ -350,105 +351,79 @@ def test_server_settings() -> None:
     assert server_settings(None) == {}
 
 
-def a_comparison(*cases: dict[str, Any], engines: tuple[str, ...] = ("counted",)) -> Comparison:
-    build = {"name": "a", "commit": None, "version": "1", "build": "b-1", "build_id": "", "flags": ""}
-    return Comparison.model_validate(
-        {
-            "schema": "zerolap.comparison/1", "id": "c-1", "created": "", "command_line": "", "state": "done",
-            "base": build, "head": build,
-            "platform": {"name": "", "fingerprint": "", "cpu": "", "cores": 1, "kernel": ""},
-            "settings": {"engines": [*engines], "min_effect": {}, "q": 0.01, "budget_seconds": None, "seed": 1},
-            "summary": {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0},
-            "cases": list(cases),
-        }
-    )  # fmt: skip
+def answered(work: str | None, time: str | None = None, name: str = "a", **fields: Any) -> CaseResult:
+    """Return a case with these answers."""
+    verdicts = [*([a_work(work, 0.0)] if work else []), *([a_time(time, 0.0)] if time else [])]
+    return a_case(name, *verdicts, **fields)
 
 
-def a_case(work: str | None, time: str | None = None, verdict: str | None = None, **fields: Any) -> dict[str, Any]:
-    """Return a case with these answers, of which the metrics are known where they are not unsure."""
-    metrics = {"instructions_per_op": work, "cpu_ns_per_op": time}
-    figures = {"engine": "counted", "base": 1.0, "head": 1.0, "change": 0.0, "low": 0.0, "high": 0.0, "q": None}
-    counts = {"samples": 3, "pairs": 3, "min_effect": 0.01, "detectable": 0.01}
-    return {
-        "case": "a", "commands": ["GET"], "group": "g", "topology": "standalone",
-        "verdict": verdict or time or work, "work": work, "time": time,
-        "time_deciding": None if time in (None, "unsure") else "cpu_ns_per_op",
-        "confirmed": False, "validity": {"valid": True, "checks": []}, "findings": [],
-        "verdicts": [{"metric": name, "verdict": word, **figures, **counts} for name, word in metrics.items() if word],
-        **fields,
-    }  # fmt: skip
+def failing_on(*sides: str, failure: str | None = None) -> CaseResult:
+    return an_invalid_case("b", failure, failed_sides=[*sides])
 
 
-def an_invalid_case(*failed_sides: str, failure: str | None = None) -> dict[str, Any]:
-    validity = {"valid": False, "checks": [{"check": "errors", "ok": False, "value": 3, "limit": "<= 0"}]}
-    sides = list(failed_sides)
-    return a_case(None, verdict="invalid", case="b", validity=validity, failed_sides=sides, failure=failure)
-
-
-SAME = a_case("same", "same")
+SAME = answered("same", "same")
 GATES = set(get_args(FailOn)) - {"never"}
 
 
 @pytest.mark.parametrize(
     ("cases", "failing"),
     [
-        ([a_case("regression", "same")], {"work", "regression", "unsure"}),
-        ([a_case("same", "regression")], {"time", "regression", "unsure"}),
-        ([a_case("unsure", "same")], {"unsure"}),
-        ([a_case("improvement", "improvement")], set()),
-        ([a_case("identical", "improvement")], set()),
+        ([answered("regression", "same")], {"work", "regression", "unsure"}),
+        ([answered("same", "regression")], {"time", "regression", "unsure"}),
+        ([answered("unsure", "same")], {"unsure"}),
+        ([answered("improvement", "improvement")], set()),
+        ([answered("identical", "improvement")], set()),
         # Of an answer that is not decided, a certain change of the other one decides.
-        ([a_case("regression", "unsure", "regression"), SAME], {"work", "regression", "unsure"}),
-        ([a_case("improvement", "unsure", "improvement"), SAME], {"unsure"}),
+        ([answered("regression", "unsure"), SAME], {"work", "regression", "unsure"}),
+        ([answered("improvement", "unsure"), SAME], {"unsure"}),
         # A sample of identical cases is timed, and may stay undecided.
-        ([a_case("identical", "unsure", "same")], set()),
+        ([answered("identical", "unsure")], set()),
         # The head fails, the base does not; both fail; the machine is the reason.
-        ([an_invalid_case("head"), SAME], GATES),
-        ([an_invalid_case("base", "head"), SAME], {"unsure"}),
-        ([an_invalid_case("base"), SAME], {"unsure"}),
-        ([an_invalid_case(), SAME], {"unsure"}),
+        ([failing_on("head"), SAME], GATES),
+        ([failing_on("base", "head"), SAME], {"unsure"}),
+        ([failing_on("base"), SAME], {"unsure"}),
+        ([failing_on(), SAME], {"unsure"}),
         # Nothing was measured of what is asked.
         ([], GATES),
-        ([an_invalid_case("base", "head")], GATES),
-        ([a_case(None, "unsure", verdicts=[])], GATES),
-        ([a_case("same")], {"time"}),
-        ([a_case(None, "same")], {"work"}),
-        ([a_case("identical", verdict="same")], set()),
+        ([failing_on("base", "head")], GATES),
+        ([answered(None, "unsure", verdicts=[], time_deciding=None)], GATES),
+        ([answered("same")], {"time"}),
+        ([answered(None, "same")], {"work"}),
+        ([answered("identical")], set()),
     ],
 )
-def test_when_a_comparison_counts_as_failed(cases: list[dict[str, Any]], failing: set[FailOn]) -> None:
-    comparison = a_comparison(*cases)
+def test_when_a_comparison_counts_as_failed(cases: list[CaseResult], failing: set[FailOn]) -> None:
+    comparison = a_comparison(cases)
     assert {when for when in get_args(FailOn) if exit_code(comparison, when) == 1} == failing
     assert {when for when in get_args(FailOn) if comparison.fails_on(when)} == failing
 
 
 def test_a_time_that_was_asked_for_and_not_measured_is_not_decided() -> None:
-    cases = [a_case("same"), a_case("identical", verdict="same"), SAME]
-    both = ("counted", "timed")
-    assert [case.work for case in a_comparison(*cases, engines=both).failing_cases("unsure")] == ["same"]
-    assert a_comparison(*cases, engines=both).failing_cases("regression") == []
-    assert not a_comparison(*cases).fails_on("unsure")
+    cases = [answered("same"), answered("identical"), SAME]
+    assert [case.work for case in a_comparison(cases, settings=BOTH_ASKED).failing_cases("unsure")] == ["same"]
+    assert a_comparison(cases, settings=BOTH_ASKED).failing_cases("regression") == []
+    assert not a_comparison(cases).fails_on("unsure")
 
 
 @pytest.mark.parametrize(
     ("cases", "when", "reason"),
     [
-        ([a_case("regression"), an_invalid_case("head")], "work", "on the head only, b fails; regression in a"),
-        ([a_case("unsure"), an_invalid_case()], "unsure", "undecided or invalid: a, b"),
-        ([a_case("regression", case=name) for name in "abcdefg"], "work", "regression in a, b, c, d, e, 2 more"),
-        ([an_invalid_case()], "regression", "nothing was measured, so a regression cannot be ruled out"),
-        ([a_case("same")], "time", "nothing was timed, so a regression cannot be ruled out"),
+        ([answered("regression"), failing_on("head")], "work", "on the head only, b fails; regression in a"),
+        ([answered("unsure"), failing_on()], "unsure", "undecided or invalid: a, b"),
+        ([answered("regression", name=name) for name in "abcdefg"], "work", "regression in a, b, c, d, e, 2 more"),
+        ([failing_on()], "regression", "nothing was measured, so a regression cannot be ruled out"),
+        ([answered("same")], "time", "nothing was timed, so a regression cannot be ruled out"),
     ],
 )
 def test_the_reason_of_exit_code_1(
-    cases: list[dict[str, Any]], when: FailOn, reason: str, capsys: pytest.CaptureFixture[str]
+    cases: list[CaseResult], when: FailOn, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert exit_code(a_comparison(*cases), when) == 1
+    assert exit_code(a_comparison(cases), when) == 1
     assert capsys.readouterr().err == f"--fail-on {when} applies: {reason}\n"
 
 
 def test_a_failed_trial_goes_before_a_regression() -> None:
-    comparison = a_comparison(a_case("regression"), an_invalid_case("head", failure="head: it died"))
+    comparison = a_comparison([answered("regression"), failing_on("head", failure="head: it died")])
     assert {exit_code(comparison, when) for when in get_args(FailOn)} == {4}
 
 

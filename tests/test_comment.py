@@ -8,27 +8,26 @@ from typing import Any
 
 import pytest
 from hostile_texts import HOSTILE_TEXTS, HostileText
-from markdown_page import READERS, read_by_markdown_it
-from test_report import (
-    ALL,
-    BOTH,
-    BUILD,
+from made_records import (
+    BOTH_ASKED,
     CULPRIT,
-    INVALID,
     PLATFORM,
-    SETTINGS,
+    SERVER,
     a_case,
     a_comparison,
     a_time,
     a_verdict,
     a_work,
-    of_both,
+    an_invalid_case,
+    changed,
 )
+from markdown_page import READERS, read_by_markdown_it
+from test_report import ALL, BOTH
 
 from zerolap.build.source_changes import parse_diff
 from zerolap.fail_on import FailOn
 from zerolap.github import hidden_marker
-from zerolap.records import Comparison, FalseAlarms
+from zerolap.records import CaseResult, Comparison, FalseAlarms
 from zerolap.report.document import MOST_COMMENT_BYTES, body_markdown, comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.notices import (
@@ -101,12 +100,11 @@ def headline(*platforms: PlatformOutcome, **changes: Any) -> str:
     return line
 
 
-BOTH_ASKED = {**SETTINGS, "engines": ["counted", "timed"]}
-XADD = of_both("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.041), findings=[CULPRIT])
-XADD_SAME = of_both("xadd-auto-id", a_work("same", 0.0), a_time("same", 0.001))
-GET = of_both("get-10B", a_work("improvement", -0.2), a_time("improvement", -0.05), commands=["GET"])
-IDENTICAL = [of_both(f"set-{size}B", a_work("identical", 0.0), commands=["SET"]) for size in range(9)]
-SAME = [of_both(f"hset-{size}B", a_work("same", 0.0), a_time("same", 0.001), commands=["HSET"]) for size in range(2)]
+XADD = a_case("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.041), findings=[CULPRIT])
+XADD_SAME = a_case("xadd-auto-id", a_work("same", 0.0), a_time("same", 0.001))
+GET = a_case("get-10B", a_work("improvement", -0.2), a_time("improvement", -0.05), commands=["GET"])
+IDENTICAL = [a_case(f"set-{size}B", a_work("identical", 0.0), commands=["SET"]) for size in range(9)]
+SAME = [a_case(f"hset-{size}B", a_work("same", 0.0), a_time("same", 0.001), commands=["HSET"]) for size in range(2)]
 ISSUE = a_comparison([XADD, *IDENTICAL, *SAME])
 UNCHANGED = a_comparison([XADD_SAME, *IDENTICAL])
 
@@ -147,7 +145,7 @@ def test_what_no_case_executes_does_not_count_as_unchanged() -> None:
 
 
 def test_names_of_cases_are_code_whatever_they_consist_of() -> None:
-    cases = [of_both(name, a_work("identical", 0.0), commands=["HSET"]) for name in ("hset", "get-100B")]
+    cases = [a_case(name, a_work("identical", 0.0), commands=["HSET"]) for name in ("hset", "get-100B")]
     note = "not timed, as both sides execute the same instructions: get-100B, hset"
     comparison = a_comparison(cases, notes=[note])
     shown = "not timed, as both sides execute the same instructions: `get-100B`, `hset`"
@@ -163,50 +161,42 @@ def test_names_of_cases_are_code_whatever_they_consist_of() -> None:
         ([GET, *SAME], "**GET does 20 % less work and takes 5 % less time**; 2 cases unchanged"),
         ([XADD, GET], "**XADD does 10 % more work and takes 4.1 % longer**; 1 case improves"),
         (
-            [XADD, {**XADD, "case": "xadd-maxlen"}, *SAME],
+            [XADD, changed(XADD, case="xadd-maxlen"), *SAME],
             "**XADD in `xadd-auto-id` does 10 % more work and takes 4.1 % longer, and 1 further case regresses**; "
             "2 cases unchanged",
         ),
         (
-            [of_both("a", a_work("regression", 0.1), a_time("same", 0.0))],
+            [a_case("a", a_work("regression", 0.1), a_time("same", 0.0))],
             "**XADD does 10 % more work but takes as long as before**",
         ),
         (
-            [of_both("a", a_work("regression", 0.1), a_time("improvement", -0.04))],
+            [a_case("a", a_work("regression", 0.1), a_time("improvement", -0.04))],
             "**XADD does 10 % more work but takes 4 % less time**",
         ),
         (
-            [of_both("rpush-lpop", a_work("regression", 0.1), commands=["RPUSH", "LPOP"])],
+            [a_case("rpush-lpop", a_work("regression", 0.1), commands=["RPUSH", "LPOP"])],
             "**`rpush-lpop` does 10 % more work, its time was not measured**",
         ),
         (
-            [of_both("a", a_work("same", 0.0), a_time("same", 0), a_time("regression", -0.12, "ops_per_sec"))],
+            [a_case("a", a_work("same", 0.0), a_time("same", 0), a_time("regression", -0.12, "ops_per_sec"))],
             "**XADD serves 12 % fewer requests per second**",
         ),
         (
-            [
-                a_case(
-                    "a",
-                    "regression",
-                    verdicts=[
-                        a_verdict("regression", metric="syscalls_per_op", base=0.0, head=2.0, change=float("inf"))
-                    ],
-                )
-            ],
+            [a_case("a", a_verdict("regression", metric="syscalls_per_op", base=0.0, head=2.0, change=float("inf")))],
             "**XADD has 2 instead of 0 system calls per request, its time was not measured**",
         ),
-        ([a_case("a", "invalid", validity=INVALID)], "**Nothing was decided: 1 case is invalid**"),
-        ([*SAME, a_case("a", "invalid", validity=INVALID)], "**No change in 2 cases, but 1 case is invalid**"),
-        ([*SAME, a_case("a", "invalid", failure="it crashed")], "**No change in 2 cases, but 1 case failed**"),
-        ([*SAME, of_both("a", a_work("same", 0.0))], "**No change in 2 cases**; 1 unsure"),
+        ([an_invalid_case("a")], "**Nothing was decided: 1 case is invalid**"),
+        ([*SAME, an_invalid_case("a")], "**No change in 2 cases, but 1 case is invalid**"),
+        ([*SAME, an_invalid_case("a", failure="it crashed")], "**No change in 2 cases, but 1 case failed**"),
+        ([*SAME, a_case("a", a_work("same", 0.0))], "**No change in 2 cases**; 1 unsure"),
         ([], "**Nothing was measured**"),
     ],
 )
-def test_headlines_of_one_platform(cases: list[dict[str, Any]], expected: str) -> None:
+def test_headlines_of_one_platform(cases: list[CaseResult], expected: str) -> None:
     assert headline(a_platform("x86", a_comparison(cases, settings=BOTH_ASKED))) == expected
 
 
-SLOWER = a_comparison([of_both("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.09)), *IDENTICAL])
+SLOWER = a_comparison([a_case("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.09)), *IDENTICAL])
 
 
 @pytest.mark.parametrize(
@@ -251,7 +241,7 @@ def test_headlines_of_platforms(platforms: list[PlatformOutcome], expected: str)
 
 
 def test_what_is_unsure_while_cases_are_measured_is_not_reported_yet() -> None:
-    comparison = a_comparison([of_both("a", a_work("same", 0.0)), *SAME], state="running", settings=BOTH_ASKED)
+    comparison = a_comparison([a_case("a", a_work("same", 0.0)), *SAME], state="running", settings=BOTH_ASKED)
     text = comment_markdown(a_state(a_platform("x86", comparison, Running(3, 9))))
     assert "**Running: 3 of 9 jobs**; 2 cases unchanged\n" in text
     assert "unsure" not in text
@@ -297,7 +287,7 @@ def test_nothing_is_claimed_of_false_alarms_that_are_not_known() -> None:
 
 
 def test_flags_that_only_one_side_was_built_with_are_named() -> None:
-    comparison = a_comparison([XADD], head={**BUILD, "flags": "-O3 -g"})
+    comparison = a_comparison([XADD], head=changed(SERVER, flags="-O3 -g"))
     assert "flags that differ: base `-O2`, head `-O3`" in comment_markdown(a_state(a_platform("x86", comparison)))
 
 
@@ -319,14 +309,14 @@ def test_an_acknowledged_regression_names_the_person_and_the_reason() -> None:
 
 def test_a_regression_that_was_not_acknowledged_leads() -> None:
     accepted = Acknowledgement("alice", "fine", "2026-11-20T21:00:00Z", frozenset({"xadd-auto-id"}))
-    other = of_both("lpush", a_work("regression", 0.02), a_time("regression", 0.03), commands=["LPUSH"])
+    other = a_case("lpush", a_work("regression", 0.02), a_time("regression", 0.03), commands=["LPUSH"])
     state = a_state(a_platform("x86", a_comparison([XADD, other])), acknowledgements=(accepted,))
     assert "**LPUSH does 2 % more work and takes 3 % longer**; 1 acknowledged regression" in comment_markdown(state)
     assert check_output(state, "regression").conclusion == "failure"
 
 
 def test_a_reason_of_several_cases_is_listed_once() -> None:
-    text = comment_markdown(a_state(a_platform("x86", a_comparison([XADD, {**XADD, "case": "xadd-maxlen"}]))))
+    text = comment_markdown(a_state(a_platform("x86", a_comparison([XADD, changed(XADD, case="xadd-maxlen")]))))
     assert "1. `xadd-auto-id`: It runs twice per request. Also in 1 further case. →" in text
     assert "\n2. " not in text
 
@@ -357,7 +347,7 @@ def test_a_reason_of_several_cases_is_listed_once() -> None:
     ],
 )
 def test_a_reason_points_to_the_changed_lines_that_are_known(finding: dict[str, Any], place: str | None) -> None:
-    comparison = a_comparison([{**XADD, "findings": [{**CULPRIT, **finding}]}])
+    comparison = a_comparison([changed(XADD, findings=[changed(CULPRIT, **finding)])])
     state = a_state(a_platform("x86", comparison))
     links = re.findall(r"blob/\w{40}/([^)]+)\)", comment_markdown(state))
     assert links == ([] if place is None else [place])
@@ -397,25 +387,25 @@ def test_changed_lines_are_those_of_the_diff() -> None:
         ([XADD, *SAME], "never", "neutral", "success"),
         ([XADD, *SAME], "work", "failure", "failure"),
         ([XADD, *SAME], "time", "failure", "failure"),
-        ([of_both("a", a_work("regression", 0.1), a_time("same", 0.0))], "time", "neutral", "success"),
+        ([a_case("a", a_work("regression", 0.1), a_time("same", 0.0))], "time", "neutral", "success"),
         ([GET, *SAME], "regression", "success", "success"),
-        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "regression", "neutral", "success"),
-        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "unsure", "failure", "failure"),
-        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01))], "regression", "neutral", "success"),
-        ([a_case("a", "invalid", validity=INVALID), *SAME], "regression", "neutral", "success"),
-        ([a_case("a", "invalid", validity=INVALID), *SAME], "unsure", "failure", "failure"),
-        ([a_case("a", "invalid", validity=INVALID)], "regression", "failure", "failure"),
-        ([a_case("a", "invalid", validity=INVALID)], "never", "neutral", "success"),
-        ([a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME], "regression", "failure", "failure"),
-        ([a_case("a", "invalid", failure="it died", failed_sides=["head"]), *SAME], "work", "failure", "failure"),
-        ([a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME], "never", "neutral", "success"),
-        ([a_case("a", "invalid", validity=INVALID, failed_sides=["base"]), *SAME], "regression", "neutral", "success"),
+        ([a_case("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "regression", "neutral", "success"),
+        ([a_case("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "unsure", "failure", "failure"),
+        ([a_case("a", a_work("same", 0.0), a_time("unsure", 0.01))], "regression", "neutral", "success"),
+        ([an_invalid_case("a"), *SAME], "regression", "neutral", "success"),
+        ([an_invalid_case("a"), *SAME], "unsure", "failure", "failure"),
+        ([an_invalid_case("a")], "regression", "failure", "failure"),
+        ([an_invalid_case("a")], "never", "neutral", "success"),
+        ([an_invalid_case("a", failed_sides=["head"]), *SAME], "regression", "failure", "failure"),
+        ([an_invalid_case("a", failure="it died", failed_sides=["head"]), *SAME], "work", "failure", "failure"),
+        ([an_invalid_case("a", failed_sides=["head"]), *SAME], "never", "neutral", "success"),
+        ([an_invalid_case("a", failed_sides=["base"]), *SAME], "regression", "neutral", "success"),
         ([], "regression", "neutral", "success"),
         ([], "unsure", "failure", "failure"),
     ],
 )
-def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: Conclusion, status: str) -> None:
-    words = [case["verdict"] for case in cases]
+def test_conclusions(cases: list[CaseResult], fail_on: FailOn, conclusion: Conclusion, status: str) -> None:
+    words = [case.verdict for case in cases]
     counts = {word: words.count(word) for word in ("regression", "improvement", "same", "unsure", "invalid")}
     comparison = a_comparison(cases, summary={**counts, "machine_seconds": 1.0}, settings=BOTH_ASKED)
     state = a_state(a_platform("x86", comparison))
@@ -426,7 +416,7 @@ def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: C
         assert check_output(accepted, fail_on).conclusion == "neutral"
 
 
-UNDECIDED = [of_both(f"zadd-{number}", a_work("same", 0.0), a_time("unsure", 0.01)) for number in range(11)]
+UNDECIDED = [a_case(f"zadd-{number}", a_work("same", 0.0), a_time("unsure", 0.01)) for number in range(11)]
 
 
 @pytest.mark.parametrize(
@@ -436,27 +426,27 @@ UNDECIDED = [of_both(f"zadd-{number}", a_work("same", 0.0), a_time("unsure", 0.0
         (UNDECIDED, "11 undecided"),
         ([GET, *UNDECIDED], "GET"),
         ([XADD, *UNDECIDED], "XADD"),
-        ([a_case("a", "invalid", validity=INVALID), *SAME], "No change in 2 cases, but 1 case is invalid"),
+        ([an_invalid_case("a"), *SAME], "No change in 2 cases, but 1 case is invalid"),
         (
-            [a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME],
+            [an_invalid_case("a", failed_sides=["head"]), *SAME],
             "1 case fails on the head only; No change in 2 cases, but 1 case is invalid",
         ),
     ],
 )
-def test_the_title_of_a_check_names_what_its_conclusion_rests_on(cases: list[dict[str, Any]], title: str) -> None:
+def test_the_title_of_a_check_names_what_its_conclusion_rests_on(cases: list[CaseResult], title: str) -> None:
     state = a_state(a_platform("x86", a_comparison(cases)))
     assert check_output(state, "regression").title.startswith(title)
     assert commit_status(state, "regression").description.startswith(title)
 
 
 def test_a_comment_states_the_side_that_makes_a_case_invalid() -> None:
-    case = a_case("get", "invalid", validity=INVALID, failed_sides=["head"])
+    case = an_invalid_case("get", failed_sides=["head"])
     text = comment_markdown(a_state(a_platform("x86", a_comparison([case, *SAME]))))
     assert "invalid: on the head only, `hit_rate` is 0.12, expected" in text
 
 
 def test_a_case_that_could_not_be_timed_is_not_decided() -> None:
-    untimed = of_both("zadd", a_work("same", 0.0))
+    untimed = a_case("zadd", a_work("same", 0.0))
     comparison = a_comparison([*IDENTICAL, untimed])
     timed = comparison.model_copy(
         update={"settings": comparison.settings.model_copy(update={"engines": ["counted", "timed"]})}
@@ -493,7 +483,7 @@ def test_a_check_annotates_the_most_important_changed_lines() -> None:
     hunks = tuple(ChangedLines("src/t_stream.c", 10 * number, 10 * number + 5) for number in range(1, 100))
     commits = replace(COMMITS, changed=hunks)
     cases = [
-        {**XADD, "case": f"case-{number}", "findings": [{**CULPRIT, "function": f"f{number}", "lines": [10 * number]}]}
+        changed(XADD, case=f"case-{number}", findings=[changed(CULPRIT, function=f"f{number}", lines=[10 * number])])
         for number in range(1, 100)
     ]
     output = check_output(a_state(a_platform("x86", a_comparison(cases)), commits=commits), "regression")
@@ -521,15 +511,15 @@ def test_annotations_come_with_the_conclusion() -> None:
 def test_reasons_that_point_to_the_same_lines_are_one_annotation() -> None:
     hunks = tuple(ChangedLines("src/t_stream.c", line, line, "void xaddCommand(client *c) {") for line in (2042, 2067))
     findings = [
-        {**CULPRIT, "rank": rank, "function": name, "text": f"It calls {name} more often.", "lines": [2042, 2067]}
+        changed(CULPRIT, rank=rank, function=name, text=f"It calls {name} more often.", lines=[2042, 2067])
         for rank, name in enumerate(("createStreamIDString", "sdsfree", "addReplyBulkSds"))
     ]
-    comparison = a_comparison([{**XADD, "findings": findings}])
+    comparison = a_comparison([changed(XADD, findings=findings)])
     state = a_state(a_platform("x86", comparison), commits=replace(COMMITS, changed=hunks))
     [annotation] = check_output(state, "regression").annotations
     assert (annotation.start_line, annotation.end_line) == (2042, 2042)
     lines = annotation.message.splitlines()
-    assert lines[:3] == [f"It calls {finding['function']} more often." for finding in findings]
+    assert lines[:3] == [f"It calls {finding.function} more often." for finding in findings]
     assert lines[-1] == "also at src/t_stream.c:2067"
     assert sum(line.startswith("work regression") for line in lines) == 1
 
@@ -547,37 +537,29 @@ def test_a_status_has_room_for_140_characters() -> None:
 
 def hostile_comparison(text: str) -> Comparison:
     """Return a comparison with a text wherever a stranger can put one."""
-    finding = {**CULPRIT, "function": text, "file": text, "text": f"`{text}` ({text}) calls {text}", "lines": None}
+    finding = changed(CULPRIT, function=text, file=text, text=f"`{text}` ({text}) calls {text}", lines=None)
     caller = {"function": text, "file": text, "calls_per_op": {"base": 1.0, "head": 2.0}, "in_diff": True}
-    build = {
-        **BUILD,
-        "name": text,
-        "version": text,
-        "build": text,
-        "compiler": text,
-        "allocator": text,
-        "config": {text: text},
-    }
+    build = changed(SERVER, name=text, version=text, build=text, compiler=text, allocator=text, config={text: text})
     check = {"check": text, "ok": False, "value": text, "limit": text}
     named = {"commands": [text], "group": text}
     return a_comparison(
         [
-            of_both(
+            a_case(
                 text,
                 a_work("regression", 0.1),
                 a_time("regression", 0.05),
-                findings=[{**finding, "callers": [caller]}],
+                findings=[changed(finding, callers=[caller])],
                 **named,
             ),
-            a_case(f"{text} failed", "invalid", failure=text, **named),
-            a_case(f"{text} invalid", "invalid", validity={"valid": False, "checks": [check]}, **named),
-            of_both(f"{text} same", a_work("same", 0.0), a_time("same", 0.0), **named),
+            an_invalid_case(f"{text} failed", failure=text, **named),
+            an_invalid_case(f"{text} invalid", validity={"valid": False, "checks": [check]}, **named),
+            a_case(f"{text} same", a_work("same", 0.0), a_time("same", 0.0), **named),
         ],
         id="c-1",
         command_line=text,
-        base={**build, "commit": text, "flags": f"-O2 {text}"},
-        head={**build, "flags": "-O3"},
-        platform={**PLATFORM, "name": text, "cpu": text, "kernel": text},
+        base=changed(build, commit=text, flags=f"-O2 {text}"),
+        head=changed(build, flags="-O3"),
+        platform=changed(PLATFORM, name=text, cpu=text, kernel=text),
         notes=[text],
     )
 
@@ -678,17 +660,17 @@ LONG_NAMES = {
 }
 
 
-def large_comparison(pattern: str, changed: int) -> Comparison:
+def large_comparison(pattern: str, count: int) -> Comparison:
     """Return a comparison of 500 cases, all of its names made from a pattern."""
-    findings = [{**CULPRIT, "rank": rank, "function": pattern.format(rank), "text": pattern * 3} for rank in range(9)]
-    slower = of_both("", a_work("regression", 0.1), a_time("regression", 0.1), findings=findings)
-    same = of_both("", a_work("same", 0.0), a_time("same", 0.0))
+    findings = [changed(CULPRIT, rank=rank, function=pattern.format(rank), text=pattern * 3) for rank in range(9)]
+    slower = a_case("", a_work("regression", 0.1), a_time("regression", 0.1), findings=findings)
+    same = a_case("", a_work("same", 0.0), a_time("same", 0.0))
     cases = [
-        {**(slower if number < changed else same), "case": pattern.format(number), "group": pattern.format(number % 30)}
+        changed(slower if number < count else same, case=pattern.format(number), group=pattern.format(number % 30))
         for number in range(500)
     ]
-    build = {**BUILD, "config": {pattern: pattern}, "flags": pattern}
-    return a_comparison(cases, notes=[pattern * 5] * 20, base=build, head={**build, "flags": "-O3"})
+    build = changed(SERVER, config={pattern: pattern}, flags=pattern)
+    return a_comparison(cases, notes=[pattern * 5] * 20, base=build, head=changed(build, flags="-O3"))
 
 
 def large_state(pattern: str, comparison: Comparison, platforms: int) -> PullRequestState:
@@ -734,7 +716,7 @@ def test_a_comment_without_room_for_anything_else_has_its_headline() -> None:
 
 
 def test_a_comment_of_500_cases_has_the_rows_that_fit() -> None:
-    cases = [{**XADD, "case": LONG_NAMES["public"].format(number)} for number in range(500)]
+    cases = [changed(XADD, case=LONG_NAMES["public"].format(number)) for number in range(500)]
     text = comment_markdown(a_state(*(a_platform(name, a_comparison(cases)) for name in ("arm", "x86"))))
     rows = text.count("| `memtier")
     assert rows >= 10

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from command_line import Ended, Zerolap
 from github_state import LAB, TOKEN, WORKFLOW
+from made_records import CULPRIT, PLATFORM, SERVER, a_case, a_comparison, a_time, a_work, changed
 from played_github import PlayedGitHub
-from test_report import BUILD, CULPRIT, PLATFORM, a_comparison, a_time, a_work, of_both
+from stored_comparison import record_document
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.build import resolve
-from zerolap.records import BuildSpec, Request, RequestedServer, Resolved, ResolvedServer
+from zerolap.records import BASE, HEAD, BuildSpec, ResolvedServer, Side
 from zerolap.store import Store
 
 REPOSITORY, NUMBER = "octo/server", 7
-REGRESSION = of_both("toy-get", a_work("regression", 0.1), a_time("regression", 0.04), findings=[CULPRIT])
-IN_COMMANDS = {**CULPRIT, "function": "get_command", "file": "commands.c", "lines": None}
+REGRESSION = a_case("toy-get", a_work("regression", 0.1), a_time("regression", 0.04), findings=[CULPRIT])
+IN_COMMANDS = changed(CULPRIT, function="get_command", file="commands.c", lines=None)
 WORKFLOW_TOKEN, FORK_TOKEN = "ghs_workflow", "ghs_fork"
 
 
@@ -33,43 +34,23 @@ class Scene:
 
     def record(self, identity: str, platform: str = "laptop", **changes: Any) -> None:
         """Record a comparison of the commits."""
-        base = {**BUILD, "name": self.source.first[:12], "commit": self.source.first}
+        base = changed(SERVER, name=self.source.first[:12], commit=self.source.first)
         comparison = a_comparison(
             changes.pop("cases", [REGRESSION]),
             **{
                 "id": identity,
                 "base": base,
-                "head": {**base, "name": self.head[:12], "commit": self.head},
-                "platform": {**PLATFORM, "name": platform},
+                "head": changed(base, name=self.head[:12], commit=self.head),
+                "platform": changed(PLATFORM, name=platform),
                 **changes,
             },
         )
-        servers = {
-            side: RequestedServer(source=resolve(commit, self.source.path), variant="")
-            for side, commit in (("base", self.source.first), ("head", self.head))
+        servers: dict[Side, ResolvedServer] = {
+            side: ResolvedServer(source=resolve(commit, self.source.path), variant="", spec=BuildSpec(content=commit))
+            for side, commit in ((BASE, self.source.first), (HEAD, self.head))
         }
-        request = Request(
-            id=identity,
-            kind="compare",
-            created=comparison.created,
-            command_line=comparison.command_line,
-            servers=servers,
-            cases=(),
-            settings=comparison.settings,
-        )
-        resolved = Resolved(
-            request=request,
-            platform=comparison.platform,
-            servers={
-                side: ResolvedServer(source=server.source, variant="", spec=BuildSpec(content=server.source.name))
-                for side, server in servers.items()
-            },
-            cases=(),
-        )
         with Store.open(str(self.zerolap.store)) as store:
-            store.begin(resolved)
-            store.record_comparison(comparison)
-            store.end(identity, comparison.state)
+            record_document(store, comparison, servers)
 
     def comment(self, *arguments: str, token: str = WORKFLOW_TOKEN, **environment: str) -> Ended:
         return self.zerolap(
@@ -108,7 +89,7 @@ def test_a_comment_is_written_once_and_kept_up_to_date(scene: Scene) -> None:
     assert "**XADD does 10 % more work and takes 4 % longer**" in body
     assert f"https://github.example/{REPOSITORY}/compare/{scene.source.first}...{scene.head}" in body
     assert "https://ci.example/run/1" in body
-    scene.record("c-2", cases=[of_both("toy-get", a_work("same", 0.0), a_time("same", 0.0))])
+    scene.record("c-2", cases=[a_case("toy-get", a_work("same", 0.0), a_time("same", 0.0))])
     second = scene.comment("c-2", "--pull-request", str(NUMBER))
     assert second.out == first.out
     (body,) = scene.bodies()
@@ -141,7 +122,7 @@ def test_platforms_share_a_comment_and_markers_do_not(scene: Scene) -> None:
 
 
 def test_the_changed_lines_are_linked(scene: Scene) -> None:
-    scene.record("c-1", cases=[of_both("toy-get", a_work("regression", 0.1), findings=[IN_COMMANDS])])
+    scene.record("c-1", cases=[a_case("toy-get", a_work("regression", 0.1), findings=[IN_COMMANDS])])
     assert scene.comment("c-1", "--pull-request", str(NUMBER)).code == 0
     assert f"/blob/{scene.head}/src/commands.c#L" in scene.bodies()[0]
 
@@ -166,9 +147,9 @@ def test_what_cannot_be_written(scene: Scene) -> None:
     scene.comment("c-1", *number, "--marker", "--> x").fails_with(2, "--marker")
     scene.comment("c-1", *number, GITHUB_API_URL="http://example.org").fails_with(2, "https")
     scene.comment("c-7", *number).fails_with(2, "c-7")
-    scene.record("c-3", head={**BUILD, "commit": "f" * 40})
+    scene.record("c-3", head=changed(SERVER, commit="f" * 40))
     scene.comment("c-1", "c-3", *number).fails_with(2, "other commits")
-    scene.record("c-4", head={**BUILD, "commit": None})
+    scene.record("c-4", head=changed(SERVER, commit=None))
     scene.comment("c-4", *number).fails_with(2, "two commits")
     assert scene.bodies() == []
 

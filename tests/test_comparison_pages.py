@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 import pytest
 from http_server import served_lab
+from made_records import a_measurement
 from simulated_fleet import SimulatedFleet, made_up_cases
 from sqlalchemy import update
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
-from stored_run import REQUEST, RUN, a_measurement, record_trials, stored_run
+from stored_run import REQUEST, RUN, record_trials, stored_run
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api import request_events

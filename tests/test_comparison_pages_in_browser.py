@@ -2,31 +2,20 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from browser_pages import opened, violations
 from http_server import served_lab
 from playwright.sync_api import Browser, Page, expect
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, recorded_comparison
 from stored_run import REQUEST, RUN, stored_run
-from test_report_pages_in_browser import opened
 
 from zerolap.records import CaseResult
 from zerolap.store import Store
 
-AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 CASE = COMPARISON.cases[0]
 GROUPS = ("string", "hash")
-
-
-def violations(shown: Page) -> list[Any]:
-    """Return what axe reports, each with the elements."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci in web")
-    shown.evaluate(AXE.read_text())
-    reported = shown.evaluate("axe.run().then(({violations}) => violations)")
-    return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in reported]
 
 
 def some_cases(number: int) -> list[CaseResult]:
@@ -224,15 +213,16 @@ def test_the_list_is_filtered_and_goes_back_in_time(browser: Browser, store: Sto
         expect(shown.locator("table.reports tbody tr")).to_have_count(1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_an_open_case_is_accessible_and_fits(scheme: str, width: int, browser: Browser, store: Store) -> None:
+def test_an_open_case_is_accessible_on_both_grounds_and_fits(width: int, browser: Browser, store: Store) -> None:
     recorded_comparison(store, cases=some_cases(20))
-    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
+    options = {"color_scheme": "light", "viewport": {"width": width, "height": 900}}
     with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}?case=case-3", **options) as shown:
         expect(shown.locator(".detail .lead").first).to_be_visible()
         shown.get_by_text("All that was measured: ").first.click()
         shown.get_by_text("By group of commands").click()
         shown.locator(".detail .word").first.click()
+        assert violations(shown) == []
+        shown.emulate_media(color_scheme="dark")
         assert violations(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth") <= width

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap
+from made_records import a_measurement
 from stored_opportunities import planted_graph
-from stored_run import RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+from stored_run import RESOLVED, RUN, SPEC, record_trials, stored_run
 from toy_server import CASES, ToySource
 
 from zerolap.build import functions_of_build, parse_variant

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from stored_run import REQUEST, RESOLVED, a_measurement
+from made_records import a_measurement
+from stored_run import REQUEST, RESOLVED
 
 from zerolap.documents.case_trials import TimedTrials, Trials
 from zerolap.documents.executed_files import changed_files

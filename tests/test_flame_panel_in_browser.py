@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_pages import opened
 from playwright.sync_api import Browser, Page, expect
 from stored_stacks import COSTS, HSET, lined, recorded_stacks, stack_table
-from waiting import PATIENCE_SECONDS
 
 from zerolap.documents import read_comparison, read_pictures
 from zerolap.records import Comparison, Pictures
 from zerolap.report import comparison_html, html
 from zerolap.store import Store
 
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 pytestmark = pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not built: make web")
 HOSTILE_LINE = "</script><img src=x onerror=\"document.title='acted'\">"
 
@@ -37,30 +36,23 @@ def measured(store: Store) -> tuple[Comparison, Pictures]:
 
 
 @contextmanager
-def opened(browser: Browser, store: Store, place: Path, **options: Any) -> Iterator[Page]:
+def opened_report(browser: Browser, store: Store, place: Path, **options: Any) -> Iterator[Page]:
     """Open the report; assert that nothing in it failed."""
     file = place / "report.html"
     file.write_text(comparison_html(*measured(store)))
-    context = browser.new_context(**options)
-    shown = context.new_page()
-    faults: list[str] = []
-    shown.on("pageerror", lambda error: faults.append(str(error)))
-    shown.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-    shown.goto(file.as_uri())
-    if shown.locator(".flame-frame canvas").count() == 0:
-        shown.get_by_role("button", name="hset", exact=True).click()
-    shown.locator(".flame-frame canvas").wait_for()
-    yield shown
-    assert faults == []
-    assert shown.title() != "acted"
-    context.close()
+    with opened(browser, file.as_uri(), **options) as shown:
+        if shown.locator(".flame-frame canvas").count() == 0:
+            shown.get_by_role("button", name="hset", exact=True).click()
+        shown.locator(".flame-frame canvas").wait_for()
+        yield shown
+        assert shown.title() != "acted"
 
 
 @pytest.mark.parametrize("width", [1200, 390])
 def test_a_report_shows_the_lines_of_a_function_of_both_sides(
     width: int, browser: Browser, store: Store, tmp_path: Path
 ) -> None:
-    with opened(browser, store, tmp_path, viewport={"width": width, "height": 800}) as shown:
+    with opened_report(browser, store, tmp_path, viewport={"width": width, "height": 800}) as shown:
         shown.get_by_text("Source lines of").get_by_role("button", name="dictFind").click()
         lines = shown.get_by_role("table", name="Lines of dictFind")
         rows = lines.get_by_role("row")
@@ -74,7 +66,7 @@ def test_a_report_shows_the_lines_of_a_function_of_both_sides(
 
 
 def test_a_report_states_that_it_has_no_lines_of_a_function(browser: Browser, store: Store, tmp_path: Path) -> None:
-    with opened(browser, store, tmp_path) as shown:
+    with opened_report(browser, store, tmp_path) as shown:
         shown.get_by_role("button", name="Functions as a table").click()
         shown.get_by_role("button", name="write", exact=True).first.click()
         expect(shown.get_by_text("No source lines of this function are kept here")).to_be_visible()
@@ -82,7 +74,7 @@ def test_a_report_states_that_it_has_no_lines_of_a_function(browser: Browser, st
 
 
 def test_waits_are_a_view_of_their_own(browser: Browser, store: Store, tmp_path: Path) -> None:
-    with opened(browser, store, tmp_path) as shown:
+    with opened_report(browser, store, tmp_path) as shown:
         shown.get_by_role("group", name="Time").get_by_role("button", name="waits").click()
         expect(shown.get_by_role("heading", name="Where threads wait")).to_be_visible()
         expect(shown.get_by_text("800 ns off the processor per request").first).to_be_visible()

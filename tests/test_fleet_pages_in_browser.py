@@ -2,15 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
 
-import pytest
-from demonstrated_lab import DemonstratedLab, Demonstration
+from browser_pages import opened
+from demonstrated_lab import DemonstratedLab
 from http_server import served_lab
 from playwright.sync_api import Browser, expect
 from sqlalchemy import update
 from stored_comparison import ID, recorded_comparison, stored_token
-from test_report_pages_in_browser import opened
 
 from zerolap.demonstration import ARM, X86
 from zerolap.store import Store, StoredDelivery, StoredTrigger
@@ -18,14 +16,8 @@ from zerolap.store.tables import request
 from zerolap.triggers.settings import LabSettings, TriggerSettings
 
 
-@pytest.fixture(scope="module")
-def lab(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
-        yield served
-
-
-def test_the_fleet_states_what_runs_on_an_agent_and_since_when(browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, f"{lab.url}/fleet") as shown:
+def test_the_fleet_states_what_runs_on_an_agent_and_since_when(browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, f"{made_up.url}/fleet") as shown:
         row = shown.get_by_role("row").filter(has=shown.get_by_role("rowheader", name=re.compile("^arm-agent-b")))
         expect(row).to_contain_text("busy")
         expect(row).to_contain_text(re.compile(r"\(counted\) of c-[0-9a-f]+, \d+ (s|min|h) ago"))
@@ -35,13 +27,15 @@ def test_the_fleet_states_what_runs_on_an_agent_and_since_when(browser: Browser,
         expect(shown.get_by_label("End of the log").or_(shown.get_by_text("It has no log.")).first).to_be_visible()
 
 
-def test_who_signs_in_with_a_token_drains_an_agent_and_ends_a_request(browser: Browser, lab: DemonstratedLab) -> None:
-    token = stored_token(lab.store, "ops", "admin")
-    with opened(browser, f"{lab.url}/fleet") as shown:
+def test_who_signs_in_with_a_token_drains_an_agent_and_ends_a_request(
+    browser: Browser, made_up: DemonstratedLab
+) -> None:
+    token = stored_token(made_up.store, "ops", "admin")
+    with opened(browser, f"{made_up.url}/fleet") as shown:
         shown.get_by_role("link", name="Sign in", exact=True).click()
         shown.get_by_label("Token").fill(token)
         shown.get_by_role("button", name="Sign in").click()
-        expect(shown).to_have_url(f"{lab.url}/fleet")
+        expect(shown).to_have_url(f"{made_up.url}/fleet")
         expect(shown.get_by_role("link", name="Signed in as ops")).to_be_visible()
         row = shown.get_by_role("row").filter(has=shown.get_by_role("rowheader", name=re.compile("^x86-agent-a")))
         row.get_by_role("button", name="Drain").click()
@@ -52,21 +46,21 @@ def test_who_signs_in_with_a_token_drains_an_agent_and_ends_a_request(browser: B
         row.get_by_role("button", name="Drain").click()
         row.get_by_role("button", name="Drain").click()
         expect(row.get_by_role("button", name="Resume")).to_be_visible()
-        assert "x86-agent-a" in lab.store.fleet.orders().draining
+        assert "x86-agent-a" in made_up.store.fleet.orders().draining
         waiting = shown.get_by_role("row").filter(has_text="waiting").filter(has=shown.get_by_role("button")).first
         identity = waiting.get_by_role("link").inner_text()
         waiting.get_by_role("button", name="Cancel").click()
         waiting.get_by_role("button", name="Cancel").click()
         ended = shown.get_by_role("row").filter(has=shown.get_by_role("link", name=identity))
         expect(ended.get_by_role("button", name="Retry")).to_be_visible()
-        assert lab.store.request(identity).state == "cancelled"
+        assert made_up.store.request(identity).state == "cancelled"
         shown.get_by_role("link", name="Signed in as ops").click()
         shown.get_by_role("button", name="Sign out").click()
         expect(shown.get_by_role("heading", name="You have signed in")).to_have_count(0)
 
 
-def test_platforms_lead_to_their_changes_and_lie_side_by_side(browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, f"{lab.url}/platforms") as shown:
+def test_platforms_lead_to_their_changes_and_lie_side_by_side(browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, f"{made_up.url}/platforms") as shown:
         shown.get_by_role("link", name=ARM).click()
         expect(shown.get_by_role("heading", level=1)).to_have_text(ARM)
         expect(shown.get_by_role("heading", name="False alarms")).to_be_visible()
@@ -87,8 +81,8 @@ def test_platforms_lead_to_their_changes_and_lie_side_by_side(browser: Browser, 
         expect(cases.filter(has_text="no verdict on one of both").first).to_be_visible()
 
 
-def test_triggers_are_filtered_by_state(browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, f"{lab.url}/triggers") as shown:
+def test_triggers_are_filtered_by_state(browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, f"{made_up.url}/triggers") as shown:
         expect(shown.locator("tbody tr").filter(has_text="done").first).to_be_visible()
         shown.get_by_label("state").select_option("refused")
         expect(shown.locator("tbody tr").filter(has_text="done")).to_have_count(0)
@@ -130,8 +124,8 @@ def test_a_comparison_leads_to_the_triggers_of_its_pull_request(browser: Browser
         expect(shown.locator("tbody tr")).to_have_count(1)
 
 
-def test_a_request_leads_to_its_trigger(browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, f"{lab.url}/fleet") as shown:
+def test_a_request_leads_to_its_trigger(browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, f"{made_up.url}/fleet") as shown:
         link = shown.get_by_role("link", name=re.compile("^t-[0-9a-f]{24}$")).first
         trigger = link.inner_text()
         link.click()
@@ -140,8 +134,8 @@ def test_a_request_leads_to_its_trigger(browser: Browser, lab: DemonstratedLab) 
         expect(shown.get_by_role("row").filter(has_text=trigger)).to_be_visible()
 
 
-def test_the_page_of_the_api_lists_each_query(browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, f"{lab.url}/api") as shown:
+def test_the_page_of_the_api_lists_each_query(browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, f"{made_up.url}/api") as shown:
         query = shown.get_by_role("heading", name="GET /api/v1/pages/fleet", exact=True)
         expect(shown.get_by_role("heading", name="pages", exact=True)).to_be_visible()
         expect(query).to_be_hidden()

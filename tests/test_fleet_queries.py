@@ -6,6 +6,7 @@ import pytest
 from api_client import request
 from demonstrated_lab import Demonstration
 from http_server import served_lab
+from made_records import a_case, a_time, a_work
 from stored_comparison import COMPARISON, ID, recorded_comparison
 
 from zerolap.demonstration import ARM, X86
@@ -26,7 +27,7 @@ from zerolap.queries.fleet_state import FleetState, JobFailure
 from zerolap.queries.overview import Overview
 from zerolap.queries.platform_details import PlatformDetails, PlatformListing, PlatformPair, share_bounds
 from zerolap.queries.trigger_list import TriggerList
-from zerolap.records import CaseResult, Verdict
+from zerolap.records import CaseResult
 from zerolap.store import KnownAgent, Store, StoredDelivery, StoredTrigger
 from zerolap.triggers.settings import GitHubSettings, LabSettings, TriggerSettings
 
@@ -157,44 +158,17 @@ def test_two_platforms_are_laid_side_by_side_by_commits(made_up: Store) -> None:
     assert pair.agreements["invalid"] > 0
 
 
-def a_timed_case(name: str, work: str, time: str) -> CaseResult:
+def judged(name: str, work: str, time: str) -> CaseResult:
     """Return a case whose time was judged though its work may be identical."""
-    [case] = COMPARISON.cases[:1]
-    counted = Verdict(
-        metric="instructions_per_op", engine="counted", verdict=work, base=100.0, head=100.0, change=0.0,
-        low=-0.001, high=0.001, q=None, samples=3, pairs=3, min_effect=0.005, detectable=0.002,
-    )  # fmt: skip
-    timed = counted.model_copy(
-        update={
-            "metric": "cpu_ns_per_op",
-            "engine": "timed",
-            "verdict": time,
-            "change": 0.04,
-            "low": 0.03,
-            "high": 0.05,
-        }
-    )
-    is_change = time in ("regression", "improvement")
-    return case.model_copy(
-        update={
-            "case": name,
-            "verdict": time if is_change else "same",
-            "deciding": "cpu_ns_per_op" if is_change else "instructions_per_op",
-            "confirmed": is_change,
-            "work": work,
-            "time": time,
-            "verdicts": [counted, timed],
-            "findings": [],
-        }
-    )
+    return a_case(name, a_work(work, 0.0), a_time(time, 0.04))
 
 
 def test_alarms_for_identical_code_are_counted(either_store: Store) -> None:
     head = COMPARISON.head.model_copy(update={"build": "b-other"})
     cases = [
-        a_timed_case("quiet", "identical", "same"),
-        a_timed_case("alarm", "identical", "regression"),
-        a_timed_case("real", "regression", "regression"),
+        judged("quiet", "identical", "same"),
+        judged("alarm", "identical", "regression"),
+        judged("real", "regression", "regression"),
     ]
     recorded_comparison(either_store, head=head, cases=cases)
     shown = platform_of(either_store, COMPARISON.platform.fingerprint)
@@ -213,7 +187,7 @@ def test_alarms_for_identical_code_are_counted(either_store: Store) -> None:
 
 
 def test_every_change_between_a_build_and_itself_is_a_false_alarm(either_store: Store) -> None:
-    recorded_comparison(either_store, head=COMPARISON.base, cases=[a_timed_case("alarm", "same", "improvement")])
+    recorded_comparison(either_store, head=COMPARISON.base, cases=[judged("alarm", "same", "improvement")])
     [count] = platform_of(either_store, COMPARISON.platform.fingerprint).false_alarm_counts
     assert (count.same_build, count.timed, count.alarms) == (True, 1, 1)
 

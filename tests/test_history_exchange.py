@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 from command_line import Zerolap
 from hostile_texts import HOSTILE_TEXTS
+from made_records import a_measurement
 from markdown_page import READERS
 from played_time_series import PlayedKey, PlayedTimeSeries
 from redis_process import PASSWORD, RedisProcess
 from rich.console import Console
-from stored_run import DISTURBED, REQUEST, RUN, a_measurement, record_trials, stored_run
+from stored_run import DISTURBED, REQUEST, RUN, record_trials, stored_run
 from test_benchfmt import read as read_benchfmt
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Sequence
 
 import pytest
+from made_records import a_series_key
 
 from zerolap.cases import core_suite
 from zerolap.history.commit_work import CaseWork, WorkPoints
@@ -27,7 +28,6 @@ from zerolap.judge import (
     log_change,
 )
 from zerolap.judge.ledger import DRIFT, FEWEST_STEPS_OF_DRIFT
-from zerolap.records import SeriesKey
 from zerolap.store import CommitBuild, CountedPoint
 
 INSTRUCTIONS, SYSCALLS = "instructions_per_op", "syscalls_per_op"
@@ -426,10 +426,7 @@ def test_nodes_that_no_contrast_joins_and_contrasts_of_a_single_start_have_no_le
 
 
 def counted_point(value: float, trial: int, comparison: str = "") -> CountedPoint:
-    fields = {"case": "get", "case_digest": "d", "engine": "counted", "topology": "standalone", "config": ()}
-    key = SeriesKey.model_validate(
-        {**fields, "metric": INSTRUCTIONS, "variant": "default", "platform": "p", "method": 1}
-    )
+    key = a_series_key()
     return CountedPoint(f"b-{trial}", key, (10, 20), value, None, None, trial, comparison)
 
 

@@ -78,8 +78,9 @@ def server_that_says(directory: Path, said: str, times: int = 1) -> Iterator[Run
 def test_what_is_no_reply_to_command_fails_the_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, times: int, why: str
 ) -> None:
-    # Only of a reply that never ends the end is not waited for.
+    # Only of a reply that never ends the end is not waited for; and none of these servers dies.
     monkeypatch.setattr("zerolap.server.connection.REPLY_SECONDS", 1 if said == NEVER_ENDS else PATIENCE_SECONDS)
+    monkeypatch.setattr("zerolap.server.running_server.DYING_SECONDS", 0)
     with pytest.raises(TrialFailed, match=why):
         server_abilities(program_that_says(tmp_path, said, times), {}, tmp_path)
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from made_records import a_slice, a_time
 
 from zerolap.explain import explain_cause
 from zerolap.judge import (
@@ -20,25 +21,14 @@ from zerolap.judge import (
     timed_looks,
     wants_more_starts,
 )
-from zerolap.records import METRICS, SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
+from zerolap.records import Spread, Timeline, Validity, Verdict, VerdictWord
 
 METRIC, WHOLE = "cpu_ns_per_op", "whole_cpu_ns_per_op"
 VALID = Validity(valid=True, checks=[])
 
 
 def timeline(values: list[float], metric: str = METRIC) -> Timeline:
-    slices = [
-        SliceRecord(
-            requests=1000,
-            seconds=0.02,
-            client_busy=0.3,
-            server_busy=0.95,
-            requests_per_read=16.0,
-            requests_per_cycle=None,
-            metrics={metric: value},
-        )
-        for value in values
-    ]
+    slices = [a_slice(metrics={metric: value}) for value in values]
     return Timeline(slices=slices, histogram_ns=[])
 
 
@@ -110,21 +100,7 @@ def test_smaller_effects_are_looked_at_longer() -> None:
 
 
 def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
-    return Verdict(
-        metric=metric,
-        engine=METRICS[metric].engine,
-        verdict=word,
-        base=100.0,
-        head=100.0 * (1 + change),
-        change=change,
-        low=change - 0.01,
-        high=change + 0.01,
-        q=None,
-        samples=6,
-        pairs=6,
-        min_effect=0.02,
-        detectable=0.01,
-    )
+    return a_time(word, change, metric, base=100.0)
 
 
 def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_change: float = 0.1) -> list[Verdict]:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from github_description import NotInstalled, description_path
 from github_state import TOKEN
+from made_records import PLATFORM, a_case, a_comparison, a_work, changed
 from played_github import PlayedGitHub
 from simulated_fleet import made_up_cases
 from structlog.testing import capture_logs
-from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
 from waiting import PATIENCE_SECONDS
 
@@ -128,12 +128,9 @@ class Branch:
         requests = on_platforms(asked, names, self.store.blobs)
         self.store.submit(requests)
         for request, changes in zip(requests, platforms, strict=True):
-            cases = [
-                a_case(case, _word(change), verdicts=[a_work(_word(change), change)])
-                for case, change in changes.items()
-            ]
+            cases = [a_case(case, a_work(_word(change), change)) for case, change in changes.items()]
             self.made_up[request.id] = a_comparison(
-                cases, id=request.id, platform=PLATFORM | {"name": request.platform}
+                cases, id=request.id, platform=changed(PLATFORM, name=request.platform)
             )
             self.store.fleet.set_state(request.id, state, "it does not build" if state == "failed" else "")
         self.store.triggers.end(new.id, "done", "", requests)

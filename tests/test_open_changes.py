@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from made_records import a_history, a_series_key, a_step
 
 from zerolap.cases import core_suite
 from zerolap.fail_on import FailOn
@@ -18,8 +19,6 @@ from zerolap.records import (
     HistoryCommit,
     HistoryPoint,
     HistorySeries,
-    Platform,
-    SeriesKey,
 )
 from zerolap.store import CountedPoint
 
@@ -40,31 +39,7 @@ def series(levels: Sequence[float], errors: float, changed: HistoryChange, engin
 
 def history(*of_series: HistorySeries) -> History:
     commits = tuple(HistoryCommit(commit=f"{number:040x}", time="", subject="") for number in range(10))
-    return History(
-        created="",
-        command_line="",
-        repository="",
-        range="A..B",
-        variant="default",
-        config={},
-        platform=Platform(name="", fingerprint="", cpu="", cores=1, kernel=""),
-        commits=commits,
-        series=of_series,
-    )
-
-
-def change(size: float, *, confirmed: bool = True, accepted: str | None = None) -> HistoryChange:
-    return HistoryChange(
-        id="c",
-        kind="step",
-        after=1,
-        position=2,
-        change=size,
-        low=size,
-        high=size,
-        confirmed=confirmed,
-        accepted=accepted,
-    )
+    return a_history(commits, of_series)
 
 
 def open_in(document: History) -> int:
@@ -83,11 +58,12 @@ def open_in(document: History) -> int:
 )
 def test_a_regression_is_open_until_it_is_certainly_made_good(last: float, error: float, is_open: bool) -> None:
     levels = [0.0, 0.0, 0.05, 0.05, last]
-    assert open_in(history(series(levels, error, change(0.05), "timed"))) == is_open
+    assert open_in(history(series(levels, error, a_step(1, 2, 0.05), "timed"))) == is_open
 
 
 @pytest.mark.parametrize(
-    "changed", [change(-0.05), change(0.05, confirmed=False), change(0.05, accepted="agreed on with all")]
+    "changed",
+    [a_step(1, 2, -0.05), a_step(1, 2, 0.05, confirmed=False), a_step(1, 2, 0.05, accepted="agreed on with all")],
 )
 def test_what_is_better_or_a_candidate_or_accepted_is_not_open(changed: HistoryChange) -> None:
     assert open_in(history(series([0.0, 0.0, 0.05], 0.0, changed, "timed"))) == 0
@@ -98,7 +74,10 @@ def test_what_is_better_or_a_candidate_or_accepted_is_not_open(changed: HistoryC
 )
 def test_work_fails_on_work_and_time_on_time(engine: str, failing: set[FailOn]) -> None:
     other = "timed" if engine == "counted" else "counted"
-    worse, flat = series([0.0, 0.0, 0.05], 0.0, change(0.05), engine), series([0.0] * 3, 0.0, change(-0.05), other)
+    worse, flat = (
+        series([0.0, 0.0, 0.05], 0.0, a_step(1, 2, 0.05), engine),
+        series([0.0] * 3, 0.0, a_step(1, 2, -0.05), other),
+    )
     document = history(worse, flat)
     every: tuple[FailOn, ...] = ("never", "work", "time", "regression", "unsure")
     assert {when for when in every if history_gate_sentence(document, [CASE.name], when)} == failing
@@ -110,17 +89,7 @@ def test_a_loss_is_a_drift_beside_a_larger_gain() -> None:
 
 
 def point(value: float, comparison: str = "") -> CountedPoint:
-    key = SeriesKey(
-        case=CASE.name,
-        case_digest="",
-        metric=INSTRUCTIONS,
-        engine="counted",
-        topology="",
-        config=(),
-        variant="",
-        platform="",
-        method=1,
-    )
+    key = a_series_key(case=CASE.name)
     return CountedPoint("b", key, (1, 2), value, None, None, 0, comparison)
 
 

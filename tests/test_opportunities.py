@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from call_graphs import call_graph
 from command_line import Zerolap
-from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+from made_records import a_measurement, an_opportunity, counted_work
+from stored_opportunities import counted_run, planted_graph, record_counted
+from stored_run import REQUEST, RESOLVED, RUN, record_trials, stored_run
 
 from zerolap.build import functions_of_build
 from zerolap.explain import CaseEvidence, WeightedWork, costly_functions, gain, ranked_opportunities
@@ -17,22 +18,14 @@ from zerolap.explain.categories import category_of
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.plugins import PluginFault
 from zerolap.records import (
-    HEAD,
     NO_SAVING,
-    Block,
-    CallGraph,
-    Case,
     CaseOpportunity,
     CaseWeights,
-    CountedWork,
     Estimate,
     FunctionWork,
     Opportunities,
     RemovedCost,
-    ServerSpec,
     StatedWeights,
-    TrialDone,
-    TrialsJob,
     UsageError,
 )
 from zerolap.sheets import bounds_of_case, saving_of_case
@@ -41,35 +34,19 @@ from zerolap.store import Store
 EQUAL = StatedWeights(kind="equal")
 
 
-def an_opportunity(
+def saving(
     function: str, saved: float, removed: Mapping[str, tuple[float, float]], uncounted: Estimate = NO_SAVING
 ) -> CaseOpportunity:
     """Return an opportunity that saves so many instructions: by function, and as a part of the function's own."""
-    counted = Estimate(low=saved / 2, expected=saved, high=saved)
-    return CaseOpportunity(
-        detector="costly-formatting",
-        function=function,
-        file="server.c",
-        category="formatting",
-        saved_instructions_per_op=counted.plus(uncounted),
+    return an_opportunity(
+        function,
+        saved,
+        saved_instructions_per_op=Estimate(low=saved / 2, expected=saved, high=saved).plus(uncounted),
         uncounted_instructions_per_op=uncounted,
-        confidence="high",
-        evidence={},
-        text=f"wastes {saved:.0f} instructions",
         removed=tuple(
             RemovedCost(function=name, file="libc.so.6", instructions_per_op=instructions, share=share)
             for name, (instructions, share) in removed.items()
         ),
-    )
-
-
-def work(instructions: float, *opportunities: CaseOpportunity, functions: tuple[FunctionWork, ...] = ()) -> CountedWork:
-    return CountedWork(
-        instructions_per_op=instructions,
-        is_by_source=True,
-        functions=functions,
-        categories={"other": instructions},
-        opportunities=opportunities,
     )
 
 
@@ -78,8 +55,8 @@ def work(instructions: float, *opportunities: CaseOpportunity, functions: tuple[
 
 def test_a_place_is_one_opportunity_over_all_cases_with_the_weighted_mean_of_its_parts() -> None:
     works = [
-        WeightedWork("incr", ("INCR",), 0.75, work(1000.0, an_opportunity("write", 100.0, {"snprintf": (100.0, 0.8)}))),
-        WeightedWork("zadd", ("ZADD",), 0.25, work(1000.0, an_opportunity("write", 500.0, {"snprintf": (500.0, 0.8)}))),
+        WeightedWork("incr", ("INCR",), 0.75, counted_work(1000.0, saving("write", 100.0, {"snprintf": (100.0, 0.8)}))),
+        WeightedWork("zadd", ("ZADD",), 0.25, counted_work(1000.0, saving("write", 500.0, {"snprintf": (500.0, 0.8)}))),
     ]
     ranked = ranked_opportunities(works)
     (opportunity,) = ranked.opportunities
@@ -93,10 +70,10 @@ def test_a_place_is_one_opportunity_over_all_cases_with_the_weighted_mean_of_its
 
 def test_what_two_changes_save_both_is_not_counted_twice() -> None:
     # One change halves the calls of the other's function, which then has half as much to save.
-    halves = an_opportunity("twice", 300.0, {"snprintf": (300.0, 0.5)})
-    cheaper = an_opportunity("write", 240.0, {"snprintf": (240.0, 0.4)})
-    apart = an_opportunity("sort", 200.0, {"qsort": (200.0, 1.0)})
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, halves, cheaper, apart))])
+    halves = saving("twice", 300.0, {"snprintf": (300.0, 0.5)})
+    cheaper = saving("write", 240.0, {"snprintf": (240.0, 0.4)})
+    apart = saving("sort", 200.0, {"qsort": (200.0, 1.0)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, counted_work(1000.0, halves, cheaper, apart))])
     assert [(of.function, of.rank) for of in ranked.opportunities] == [("twice", 1), ("sort", 2), ("write", 3)]
     assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.3, 0.2, 0.12])
     assert ranked.saved_share == pytest.approx(0.3 + 0.2 + 0.12)
@@ -104,9 +81,9 @@ def test_what_two_changes_save_both_is_not_counted_twice() -> None:
 
 
 def test_two_findings_of_a_detector_in_a_function_are_one_of_the_case() -> None:
-    doubles = an_opportunity("write", 300.0, {"snprintf": (300.0, 0.5)})
-    parsed = an_opportunity("write", 100.0, {"strtod": (100.0, 0.8)})
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, parsed, doubles))])
+    doubles = saving("write", 300.0, {"snprintf": (300.0, 0.5)})
+    parsed = saving("write", 100.0, {"strtod": (100.0, 0.8)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, counted_work(1000.0, parsed, doubles))])
     (opportunity,) = ranked.opportunities
     (case,) = opportunity.cases
     assert case.text == opportunity.text == "wastes 300 instructions; wastes 100 instructions"
@@ -115,9 +92,9 @@ def test_two_findings_of_a_detector_in_a_function_are_one_of_the_case() -> None:
 
 
 def test_two_findings_in_a_function_do_not_save_the_same_instructions_twice() -> None:
-    parts = [an_opportunity("write", saved, {"snprintf": (saved, saved / 400)}) for saved in (300.0, 200.0)]
-    rest = an_opportunity("other", 80.0, {"snprintf": (80.0, 0.2)})
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *parts, rest))])
+    parts = [saving("write", saved, {"snprintf": (saved, saved / 400)}) for saved in (300.0, 200.0)]
+    rest = saving("other", 80.0, {"snprintf": (80.0, 0.2)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, counted_work(1000.0, *parts, rest))])
     # The second saves a half of the quarter that the first leaves; of the eighth that is left then, `other` a fifth.
     assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.35, 0.01])
     assert ranked.saved_share == pytest.approx(0.36)
@@ -125,16 +102,16 @@ def test_two_findings_in_a_function_do_not_save_the_same_instructions_twice() ->
 
 def test_work_that_is_not_counted_is_saved_whatever_else_is() -> None:
     uncounted = Estimate(low=50.0, expected=100.0, high=200.0)
-    calls = [an_opportunity(name, 0.0, {}, uncounted) for name in ("first", "second")]
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(800.0, *calls))])
+    calls = [saving(name, 0.0, {}, uncounted) for name in ("first", "second")]
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, counted_work(800.0, *calls))])
     assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.1, 0.1])
 
 
 def test_more_uncounted_work_than_counted_is_still_a_part_of_the_request() -> None:
     # Five system calls of a request of 900 instructions.
-    system_calls = an_opportunity("call", 0.0, {}, Estimate(low=1500.0, expected=5000.0, high=15_000.0))
-    write = an_opportunity("write", 590.0, {"snprintf": (590.0, 0.8)})
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(900.0, system_calls, write))])
+    system_calls = saving("call", 0.0, {}, Estimate(low=1500.0, expected=5000.0, high=15_000.0))
+    write = saving("write", 590.0, {"snprintf": (590.0, 0.8)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, counted_work(900.0, system_calls, write))])
     of_calls, of_write = ranked.opportunities
     saved = of_calls.saved_share
     assert (saved.low, saved.expected, saved.high) == pytest.approx((1500 / 2400, 5000 / 5900, 15_000 / 15_900))
@@ -161,8 +138,8 @@ def test_functions_have_their_part_of_all_cases_and_the_number_of_cases_where_it
         )
 
     works = [
-        WeightedWork("a", ("A",), 0.5, work(1000.0, functions=(function(100.0),))),
-        WeightedWork("b", ("B",), 0.5, work(1000.0, functions=(function(5.0),))),
+        WeightedWork("a", ("A",), 0.5, counted_work(1000.0, functions=(function(100.0),))),
+        WeightedWork("b", ("B",), 0.5, counted_work(1000.0, functions=(function(5.0),))),
     ]
     (costly,) = costly_functions(works)
     assert (costly.self_share, costly.cases) == (pytest.approx(0.0525), 1)
@@ -213,32 +190,6 @@ def test_no_pattern_is_held_against_the_whole_of_a_long_name() -> None:
 
 # In a store.
 
-COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "addReplyDouble": 50.0, "snprintf": 950.0}
-CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "addReplyDouble"): 2.0}
-
-
-def counted_graph(times: float = 1.0) -> CallGraph:
-    return call_graph(COSTS, {**CALLS, ("addReplyDouble", "snprintf"): times})
-
-
-def counted_run(store: Store) -> None:
-    """Record the run of `stored_run`, two of whose cases have call graphs."""
-    stored_run(store)
-    for case, graph in (("get-100B", counted_graph()), ("hset", counted_graph(2.0))):
-        blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
-        record_trials(store, case, "counted", [a_measurement(graph=blob)])
-
-
-def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> None:
-    """Record a counted trial of a case in a run."""
-    server = ServerSpec(build=SPEC.digest, topology=case.topology)
-    job = TrialsJob(
-        request=result, case=case, servers={HEAD: server}, engine="counted", blocks=(Block(number=0, seed=0),)
-    )
-    store.record_job(job)
-    blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
-    store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))
-
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
@@ -269,7 +220,7 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
 )
 def test_instructions_that_lock_memory_are_known_by_their_text(store: Store, instruction: str) -> None:
     stored_run(store)
-    graph = store.blobs.put(counted_graph().model_dump_json(by_alias=True).encode())
+    graph = store.blobs.put(planted_graph())
     texts = ["xchg ax,ax", instruction]
     node = {
         "name": "xCommand",
@@ -312,10 +263,10 @@ def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> 
 def test_a_call_graph_that_refers_to_nothing_or_has_no_numbers_is_refused(
     list_of: str, field: str, value: object, store: Store
 ) -> None:
-    document = counted_graph().model_dump(by_alias=True)
+    document = json.loads(planted_graph())
     document[list_of][0][field] = value
     stored_run(store)
-    for case, graph in (("get-100B", counted_graph().model_dump(by_alias=True)), ("hset", document)):
+    for case, graph in (("get-100B", json.loads(planted_graph())), ("hset", document)):
         blob = store.blobs.put(json.dumps(graph).encode())
         record_trials(store, case, "counted", [a_measurement(graph=blob)])
     found_in_others = found(store, {"get-100B": 1.0, "hset": 1.0})
@@ -342,7 +293,7 @@ def test_what_another_version_has_kept_is_found_anew(store: Store) -> None:
     counted_run(store)
     document = found(store, {"get-100B": 1.0, "hset": 1.0})
     digests = [graph.graph for graph in counted_version(store, None).graphs]
-    store.work.keep({digest: work(1.0) for digest in digests}, "another version", has_build=False)
+    store.work.keep({digest: counted_work(1.0) for digest in digests}, "another version", has_build=False)
     assert found(store, {"get-100B": 1.0, "hset": 1.0}).opportunities == document.opportunities
 
 
@@ -360,7 +311,7 @@ def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> Non
     store.begin(RESOLVED.model_copy(update={"request": later}))
     store.record_run(RUN.model_copy(update={"id": later.id}))
     case = next(case for case in later.cases if case.name == "get-100B")
-    record_counted(store, later.id, case, counted_graph(3.0))
+    record_counted(store, later.id, case, planted_graph(3.0))
     assert [graph.case for graph in counted_version(store, later.id).graphs] == ["get-100B"]
     everywhere = counted_version(store, later.id, everywhere=True).graphs
     # The newest of a case.
@@ -388,7 +339,7 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     with pytest.raises(UsageError, match=f"{later.id} has no call graphs"):
         counted_version(store, later.id, everywhere=True)
     case = later.cases[0]
-    record_counted(store, later.id, case, counted_graph(3.0))
+    record_counted(store, later.id, case, planted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
     weights = CaseWeights(EQUAL, {case.name: 1.0})

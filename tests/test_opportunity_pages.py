@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 import pytest
 from http_server import served_lab
+from made_records import a_measurement
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_opportunities import HOSTILE, counted_run, planted_graph, run_of_many_cases
-from stored_run import RUN, a_measurement, record_trials, stored_run
+from stored_run import RUN, record_trials, stored_run
 from waiting import PATIENCE_SECONDS
 
 from zerolap.explain import BUILT_IN_DETECTORS, Detector

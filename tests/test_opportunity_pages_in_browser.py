@@ -5,23 +5,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from demonstrated_lab import DemonstratedLab, Demonstration
+from browser_pages import PHONE, opened, violations
+from demonstrated_lab import DemonstratedLab
 from http_server import served_lab
+from made_records import a_measurement
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_opportunities import HOSTILE, MANY, counted_run, planted_graph, run_of_many_cases
-from stored_run import RUN, a_measurement, record_trials, stored_run
-from stored_variants import a_case, compared, record
-from test_report_pages_in_browser import opened
-from test_stack_pages_in_browser import faults_of
+from stored_run import RUN, record_trials, stored_run
+from stored_variants import compared, record, timed_case
 from waiting import PATIENCE_SECONDS
 
 from zerolap import opportunities
 from zerolap.queries import opportunity_list
 from zerolap.store import Store
-
-PHONE = {"width": 390, "height": 844}
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -36,12 +32,6 @@ def shown(browser: Browser, lab: str) -> Iterator[Page]:
     with opened(browser, f"{lab}/opportunities") as page:
         page.locator("table.opportunities").wait_for()
         yield page
-
-
-@pytest.fixture(scope="module")
-def made_up(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
-        yield served
 
 
 def row(shown: Page, function: str) -> Locator:
@@ -189,19 +179,16 @@ def test_comparisons_and_runs_lead_to_their_opportunities(browser: Browser, made
         expect(shown.locator("table.opportunities tr.case").first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_keeps_anybody_from_reading(browser: Browser, made_up: DemonstratedLab, scheme: str) -> None:
-    url = made_up.url + made_up.paths["/opportunities"]
-    with opened(browser, url, color_scheme=scheme) as shown:
+def test_nothing_keeps_anybody_from_reading_and_a_phone_scrolls_down_only(
+    browser: Browser, made_up: DemonstratedLab
+) -> None:
+    with opened(browser, made_up.url + made_up.paths["/opportunities"], color_scheme="light") as shown:
         shown.get_by_role("button", name="createStreamIDString").first.click()
         expect(shown.locator(".opportunity-case").first).to_be_visible()
-        assert faults_of(shown) == []
-
-
-def test_a_phone_scrolls_down_only(browser: Browser, made_up: DemonstratedLab) -> None:
-    with opened(browser, made_up.url + made_up.paths["/opportunities"], viewport=PHONE) as shown:
-        shown.get_by_role("button", name="createStreamIDString").first.click()
-        expect(shown.locator(".opportunity-case").first).to_be_visible()
+        assert violations(shown) == []
+        shown.emulate_media(color_scheme="dark")
+        assert violations(shown) == []
+        shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
@@ -212,8 +199,8 @@ def test_paper_has_all_cases(shown: Page) -> None:
 
 def test_other_builds_are_listed_apart_and_lead_to_their_comparisons(browser: Browser, store: Store) -> None:
     counted_run(store)
-    loss = a_case("hset", "regression", 0.05, command="HSET")
-    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    loss = timed_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(timed_case("get-100B", "improvement", -0.2), loss).comparison)
     with served_lab(store) as url, opened(browser, f"{url}/opportunities") as page:
         variants = page.locator("#variants")
         variant = variants.locator("tbody tr").first

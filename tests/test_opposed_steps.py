@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from made_records import a_series_key
 
 from zerolap.build import RangedCommit
 from zerolap.cases import core_suite
@@ -14,7 +15,7 @@ from zerolap.history.nodes import Nodes
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.work_series import WorkSeries
 from zerolap.lab import Lab
-from zerolap.records import HistorySeries, Platform, Revision, RevisionSource, SeriesKey
+from zerolap.records import HistorySeries, Platform, Revision, RevisionSource
 from zerolap.store import CountedPoint
 
 INSTRUCTIONS, ALONE, TICK = "instructions_per_op", "instructions_alone_per_op", "instructions_per_tick"
@@ -42,17 +43,7 @@ def series_of(changed: Mapping[str, float]) -> dict[str, HistorySeries]:
 
 
 def _point(metric: str, node: int, value: float) -> CountedPoint:
-    key = SeriesKey(
-        case=CASE.name,
-        case_digest=CASE.digest,
-        metric=metric,
-        engine="counted",
-        topology="standalone",
-        config=(),
-        variant="default",
-        platform=PLATFORM.fingerprint,
-        method=1,
-    )
+    key = a_series_key(case=CASE.name, case_digest=CASE.digest, metric=metric, platform=PLATFORM.fingerprint)
     return CountedPoint(f"b-{node}", key, (100, 200), value, f"code {node}", None)
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_pages import opened
+from made_records import a_time
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
 from zerolap.documents import read_pictures
-from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
+from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree
 from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -39,30 +39,22 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, before: str = "") -> Iterator[Page]:
+def opened_file(browser: Browser, file: Path, before: str = "") -> Iterator[Page]:
     """Open a page, a script run before its own; assert that nothing in it failed."""
-    shown = browser.new_page(viewport={"width": 1200, "height": 900})
-    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
-    faults: list[str] = []
-    shown.on("pageerror", lambda error: faults.append(str(error)))
-    shown.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    shown.add_init_script(before)
-    shown.goto(file.as_uri())
-    yield shown
-    assert faults == []
-    shown.close()
+    with opened(browser, file.as_uri(), before, viewport={"width": 1200, "height": 900}) as shown:
+        yield shown
 
 
 @pytest.fixture
 def page(browser: Browser, file: Path) -> Iterator[Page]:
-    with opened(browser, file) as shown:
+    with opened_file(browser, file) as shown:
         shown.locator(".flame-frame canvas").wait_for()
         yield shown
 
 
 @pytest.fixture
 def run_page(browser: Browser, run_file: Path) -> Iterator[Page]:
-    with opened(browser, run_file) as shown:
+    with opened_file(browser, run_file) as shown:
         yield shown
 
 
@@ -273,25 +265,10 @@ def a_case(name: str, verdict: str = "same", **changes: Any) -> CaseResult:
     return COMPARISON.cases[0].model_copy(update={"case": name, "verdict": verdict, "work": verdict, **changes})
 
 
-def timed_verdict(metric: str, word: str, change: float) -> Verdict:
-    """Return a verdict of the engine `timed`."""
-    counted = COMPARISON.cases[0].verdicts[0]
-    evidence = {
-        "base": 1000.0,
-        "head": 1000 * (1 + change),
-        "change": change,
-        "low": change - 0.01,
-        "high": change + 0.01,
-    }
-    return counted.model_copy(
-        update={"metric": metric, "engine": "timed", "verdict": word, "min_effect": 0.02, **evidence}
-    )
-
-
 def a_timed_case(name: str, work: str, time: str, metric: str, change: float, verdict: str | None = None) -> CaseResult:
     """Return a case of a comparison that was asked for work and time."""
     [counted, *_] = COMPARISON.cases[0].verdicts
-    verdicts = [counted.model_copy(update={"verdict": work}), timed_verdict(metric, time, change)]
+    verdicts = [counted.model_copy(update={"verdict": work}), a_time(time, change, metric, base=1000.0)]
     return a_case(name, verdict or time, work=work, time=time, verdicts=verdicts, deciding=metric, time_deciding=metric)
 
 
@@ -325,7 +302,7 @@ def shown_page(browser: Browser, tmp_path: Path, text: str, before: str = "") ->
     """Open a page; assert that no fault reached the browser."""
     file = tmp_path / "page.html"
     file.write_text(text)
-    with opened(browser, file, before) as shown:
+    with opened_file(browser, file, before) as shown:
         yield shown
 
 
@@ -353,7 +330,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_work_and_time_stand_beside_each_other(browser: Browser, both: Path) -> None:
-    with opened(browser, both) as shown:
+    with opened_file(browser, both) as shown:
         header = shown.locator("header")
         expect(header).to_contain_text("work: 1 regression, 3 same, 1 identical")
         expect(header).to_contain_text("time: 1 regression, 1 unsure, 2 same")
@@ -440,7 +417,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_rows_are_rendered_as_they_are_scrolled_to(browser: Browser, many: Path) -> None:
-    with opened(browser, many) as shown:
+    with opened_file(browser, many) as shown:
         assert 0 < rendered_rows(shown) < MOST_RENDERED
         # The names of all are there, so that the browser's own search finds them.
         assert len(names_of(shown)) == MANY
@@ -453,7 +430,7 @@ def test_rows_are_rendered_as_they_are_scrolled_to(browser: Browser, many: Path)
 
 
 def test_the_search_and_the_order_reach_rows_that_were_not_rendered(browser: Browser, many: Path) -> None:
-    with opened(browser, many) as shown:
+    with opened_file(browser, many) as shown:
         shown.get_by_role("searchbox", name="Filter by case").fill("case-43")
         expect(shown.get_by_role("status")).to_have_text("10 of 500 cases shown")
         expect(shown.locator("tr.case .values")).to_have_count(10)
@@ -467,7 +444,7 @@ def test_the_search_and_the_order_reach_rows_that_were_not_rendered(browser: Bro
 
 
 def test_a_row_with_the_focus_stays_and_one_that_was_opened_keeps_its_place(browser: Browser, many: Path) -> None:
-    with opened(browser, many) as shown:
+    with opened_file(browser, many) as shown:
         shown.get_by_role("button", name="case-400", exact=True).focus()
         shown.keyboard.press("Enter")
         expect(shown.locator(".detail")).to_have_count(1)
@@ -488,7 +465,7 @@ def test_a_row_with_the_focus_stays_and_one_that_was_opened_keeps_its_place(brow
 
 
 def test_a_filter_keeps_what_was_opened(browser: Browser, many: Path) -> None:
-    with opened(browser, many) as shown:
+    with opened_file(browser, many) as shown:
         shown.get_by_role("button", name="case-003", exact=True).click()
         expect(shown.locator(".detail")).to_have_count(1)
         search = shown.get_by_role("searchbox", name="Filter by case")
@@ -500,7 +477,7 @@ def test_a_filter_keeps_what_was_opened(browser: Browser, many: Path) -> None:
 
 
 def test_a_link_leads_to_a_case_and_opens_it(browser: Browser, many: Path) -> None:
-    with opened(browser, many) as shown:
+    with opened_file(browser, many) as shown:
         shown.goto(f"{shown.url}#case-case-321")
         case = shown.get_by_role("button", name="case-321", exact=True)
         expect(case).to_have_attribute("aria-expanded", "true")
@@ -509,7 +486,7 @@ def test_a_link_leads_to_a_case_and_opens_it(browser: Browser, many: Path) -> No
 
 
 def test_an_opened_case_states_first_what_happened_and_how_sure_that_is(browser: Browser, both: Path) -> None:
-    with opened(browser, both) as shown:
+    with opened_file(browser, both) as shown:
         detail = shown.locator("tr.details", has_text="HSET").or_(shown.locator(".detail")).first
         sentences = detail.locator("p")
         expect(sentences.first).to_contain_text("serves 12 % fewer requests per second (11.0 to 13.0 %).")
@@ -525,7 +502,7 @@ def test_an_opened_case_states_first_what_happened_and_how_sure_that_is(browser:
 
 
 def test_a_word_is_explained_where_it_stands(browser: Browser, both: Path) -> None:
-    with opened(browser, both) as shown:
+    with opened_file(browser, both) as shown:
         word = shown.locator(".deciding").first.get_by_role("button", name="minimum effect").first
         expect(word).to_have_attribute("title", re.compile("the smallest change that matters"))
         word.focus()
@@ -719,7 +696,7 @@ addEventListener("afterprint", () => {
 
 
 def test_all_cases_of_the_list_are_printed(browser: Browser, many: Path) -> None:
-    with opened(browser, many, COUNTING_PRINTED) as shown:
+    with opened_file(browser, many, COUNTING_PRINTED) as shown:
         shown.get_by_role("searchbox", name="Filter by case").fill("case-1")
         expect(shown.get_by_role("status")).to_have_text("100 of 500 cases shown")
         assert rendered_rows(shown) < 100

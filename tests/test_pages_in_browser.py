@@ -1,37 +1,24 @@
 """All pages of the lab over the store of the demonstration: what holds for each of them, whatever it shows."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from demonstrated_lab import PAGES, DemonstratedLab, Demonstration
+from browser_pages import AXE, DESKTOP, PHONE, opened
+from demonstrated_lab import PAGES, DemonstratedLab
 from playwright.sync_api import Browser, Page, Request, expect
-from test_report_pages_in_browser import opened
-from waiting import PATIENCE_SECONDS
 
 from zerolap.api.app_pages import ROUTES
 from zerolap.demonstration import NOT_MEASURED
 
 WEB = Path(__file__).parents[1] / "web"
-AXE = WEB / "node_modules/axe-core/axe.min.js"
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 MOST_TABS = 60
 SOONEST_AGAIN_MS = 5_000
 """Until a page asks again for what it shows: the least of the times in `web/src/app`."""
 
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
-
 every_page = pytest.mark.parametrize("route", PAGES)
 """Slow together, but for one look at each page."""
-
-
-@pytest.fixture(scope="module")
-def lab(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
-        yield served
 
 
 def drawn(shown: Page) -> Page:
@@ -48,8 +35,8 @@ def test_server_and_bundle_have_the_same_pages() -> None:
 
 
 @every_page
-def test_a_page_opens_without_a_fault(route: str, browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, lab.url + lab.paths[route], viewport=DESKTOP) as shown:
+def test_a_page_opens_without_a_fault(route: str, browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, made_up.url + made_up.paths[route], viewport=DESKTOP) as shown:
         drawn(shown)
         expect(shown.get_by_role("alert").filter(has_text=re.compile(r"\S"))).to_have_count(0)
         expect(shown.get_by_text(NOT_MEASURED).first).to_be_visible()
@@ -59,9 +46,9 @@ def test_a_page_opens_without_a_fault(route: str, browser: Browser, lab: Demonst
 @pytest.mark.slow
 @every_page
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_fits_a_phone(route: str, scheme: Any, browser: Browser, lab: DemonstratedLab) -> None:
+def test_a_page_fits_a_phone(route: str, scheme: Any, browser: Browser, made_up: DemonstratedLab) -> None:
     options: dict[str, Any] = {"viewport": PHONE, "color_scheme": scheme, "is_mobile": True, "has_touch": True}
-    with opened(browser, lab.url + lab.paths[route], **options) as shown:
+    with opened(browser, made_up.url + made_up.paths[route], **options) as shown:
         drawn(shown)
         assert widest(shown) <= PHONE["width"]
 
@@ -74,11 +61,13 @@ def widest(shown: Page) -> int:
 @pytest.mark.slow
 @every_page
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_is_accessible(route: str, scheme: Any, browser: Browser, lab: DemonstratedLab) -> None:
+def test_a_page_is_accessible(route: str, scheme: Any, browser: Browser, made_up: DemonstratedLab) -> None:
     if not AXE.is_file():
         pytest.skip("not installed: axe-core (npm ci in web/)")
     # The page's policy keeps scripts of others from it.
-    with opened(browser, lab.url + lab.paths[route], viewport=DESKTOP, color_scheme=scheme, bypass_csp=True) as shown:
+    with opened(
+        browser, made_up.url + made_up.paths[route], viewport=DESKTOP, color_scheme=scheme, bypass_csp=True
+    ) as shown:
         drawn(shown)
         shown.add_script_tag(path=AXE)
         violations = shown.evaluate("async () => (await axe.run()).violations")
@@ -92,8 +81,10 @@ def _in_short(violation: dict[str, Any]) -> str:
 
 @pytest.mark.slow
 @every_page
-def test_a_page_is_readable_in_forced_colours_and_in_print(route: str, browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, lab.url + lab.paths[route], viewport=DESKTOP, forced_colors="active") as shown:
+def test_a_page_is_readable_in_forced_colours_and_in_print(
+    route: str, browser: Browser, made_up: DemonstratedLab
+) -> None:
+    with opened(browser, made_up.url + made_up.paths[route], viewport=DESKTOP, forced_colors="active") as shown:
         drawn(shown)
         expect(shown.locator("main h1").first).to_be_visible()
         shown.emulate_media(media="print", forced_colors="none")
@@ -103,8 +94,8 @@ def test_a_page_is_readable_in_forced_colours_and_in_print(route: str, browser: 
 
 @pytest.mark.slow
 @every_page
-def test_a_page_can_be_used_by_the_keyboard(route: str, browser: Browser, lab: DemonstratedLab) -> None:
-    with opened(browser, lab.url + lab.paths[route], viewport=DESKTOP) as shown:
+def test_a_page_can_be_used_by_the_keyboard(route: str, browser: Browser, made_up: DemonstratedLab) -> None:
+    with opened(browser, made_up.url + made_up.paths[route], viewport=DESKTOP) as shown:
         drawn(shown)
         shown.keyboard.press("Tab")
         expect(shown.locator(":focus")).to_have_text("Skip to the page")
@@ -132,7 +123,7 @@ HAS_FOCUS_MARK = """() => {
 @pytest.mark.slow
 @every_page
 def test_what_a_page_shows_is_asked_once_and_before_its_script_is_there(
-    route: str, browser: Browser, lab: DemonstratedLab
+    route: str, browser: Browser, made_up: DemonstratedLab
 ) -> None:
     requests: list[Request] = []
 
@@ -140,15 +131,15 @@ def test_what_a_page_shows_is_asked_once_and_before_its_script_is_there(
         # Playwright keeps a mark on what it calls, which a method of a list cannot have.
         requests.append(request)
 
-    with opened(browser, lab.url, viewport=DESKTOP) as shown:
+    with opened(browser, made_up.url, viewport=DESKTOP) as shown:
         drawn(shown)
         shown.on("request", record)
-        shown.goto(lab.url + lab.paths[route])
+        shown.goto(made_up.url + made_up.paths[route])
         drawn(shown)
         # Some pages ask again once their answer is old; on a slow machine it is before all of them is drawn.
         times = [request.timing["startTime"] for request in requests]
         asked = [
-            request.url.removeprefix(lab.url)
+            request.url.removeprefix(made_up.url)
             for request, time in zip(requests, times, strict=True)
             if time - times[0] < SOONEST_AGAIN_MS
         ]

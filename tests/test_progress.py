@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from made_records import PLATFORM, a_case, a_comparison, a_work, changed
 from simulated_fleet import made_up_cases
 from test_notifying import Known
-from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
-from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
+from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER, label_trigger
 
 from zerolap.build import resolve
 from zerolap.documents import FalseAlarmRecord
@@ -19,7 +19,7 @@ from zerolap.sheets import PullRequestState
 from zerolap.store import Store
 from zerolap.triggers.comment_commands import InvalidCommand, Run
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, RelabelTrigger, RequiredPermission, Trigger
+from zerolap.triggers.trigger import CommandTrigger, RelabelTrigger, RequiredPermission, Trigger
 from zerolap.triggers.webhooks.admission_state import stored_trigger
 from zerolap.triggers.work import ON_REQUEST
 
@@ -45,19 +45,8 @@ class Pull:
         self, head: str, actor: str = MAINTAINER, needs_permission: RequiredPermission | None = None
     ) -> Trigger:
         """Return the trigger by which a head is measured."""
-        return PullRequestTrigger(
-            repository=REPOSITORY,
-            number=NUMBER,
-            actor=actor,
-            head=head,
-            base_ref="unstable",
-            base_sha=self.source.first,
-            head_repository="stranger/redis",
-            is_fork=True,
-            label=LABEL,
-            scope="affected",
-            needs_permission=needs_permission,
-        )
+        base = self.source.first
+        return label_trigger(actor=actor, head=head, base_sha=base, number=NUMBER, needs_permission=needs_permission)
 
     def label(self, head: str) -> None:
         """Have a head measured, on the platform `arm`, with no change."""
@@ -94,8 +83,8 @@ class Pull:
         asked = comparison_request(base, compared, made_up_cases(1), Options(engines=["counted"]))
         [request] = on_platforms(asked, ["arm"], self.store.blobs, SubmissionOptions("pull", topic))
         self.store.submit([request])
-        case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
-        comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
+        case = a_case("get", a_work("same", 0.0))
+        comparison = a_comparison([case], id=request.id, platform=changed(PLATFORM, name="arm"))
         self.progress_reader.made_up[request.id] = comparison
         self.store.fleet.set_state(request.id, state)
         self.store.triggers.end(identity, "done", "", [request])

@@ -1,19 +1,16 @@
 """Ten questions of a maintainer, each answered from the overview by at most three clicks."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
-from demonstrated_lab import DemonstratedLab, Demonstration
+from browser_pages import opened
+from demonstrated_lab import DemonstratedLab
 from playwright.sync_api import Browser, Locator, Page, expect
-from test_report_pages_in_browser import opened
-from waiting import PATIENCE_SECONDS
 
 MOST_CLICKS: Final = 3
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @dataclass
@@ -21,7 +18,7 @@ class Reader:
     """Looks at pages, begins at the overview, and counts clicks."""
 
     shown: Page
-    lab: DemonstratedLab
+    made_up: DemonstratedLab
     clicks: int = field(default=0)
 
     def click(self, place: Locator) -> None:
@@ -119,18 +116,12 @@ QUESTIONS: Final[tuple[Callable[[Reader], None], ...]] = (
 )
 
 
-@pytest.fixture(scope="module")
-def lab(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
-        yield served
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__name__)
 def test_a_question_is_answered_in_three_clicks(
-    question: Callable[[Reader], None], browser: Browser, lab: DemonstratedLab
+    question: Callable[[Reader], None], browser: Browser, made_up: DemonstratedLab
 ) -> None:
-    with opened(browser, lab.url, viewport={"width": 1280, "height": 900}) as shown:
-        reader = Reader(shown, lab)
+    with opened(browser, made_up.url, viewport={"width": 1280, "height": 900}) as shown:
+        reader = Reader(shown, made_up)
         question(reader)
         assert reader.clicks <= MOST_CLICKS

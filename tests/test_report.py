@@ -3,17 +3,29 @@
 import io
 import json
 import re
-from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_records import (
+    BOTH_ASKED,
+    CULPRIT,
+    INVALID,
+    a_case,
+    a_comparison,
+    a_run,
+    a_run_case,
+    a_time,
+    a_verdict,
+    a_work,
+    an_invalid_case,
+    changed,
+)
 from report_page import inflated
 from rich.console import Console
 
-from zerolap.judge import case_answers
-from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
+from zerolap.records import Comparison, EnvironmentMissing, FunctionCost, Pictures, RunReport
 from zerolap.report import html
 from zerolap.report.document import comparison_json, comparison_markdown, document_json
 from zerolap.report.html import comparison_html
@@ -21,113 +33,25 @@ from zerolap.report.terminal import show_sheet
 from zerolap.sheets import comparison_sheet, format as written, in_order, run_sheet, with_reading
 from zerolap.sheets.comparison_sheet import headline_of_comparison
 
-BUILD = {
-    "name": "HEAD~1",
-    "commit": "1f3c5a7b9d0e4455",
-    "version": "7.0.15",
-    "build": "b-1",
-    "build_id": "ff",
-    "flags": "-O2 -g",
-}
-PLATFORM = {"name": "laptop", "fingerprint": "p-1", "cpu": "a cpu", "cores": 2, "kernel": "6.1"}
-SETTINGS = {"engines": ["counted"], "min_effect": {"counted": 0.005}, "q": 0.01, "budget_seconds": None, "seed": 7}
-VALID = {"valid": True, "checks": [{"check": "hit_rate", "ok": True, "value": 1.0, "limit": ">= 0.99"}]}
-INVALID = {"valid": False, "checks": [{"check": "hit_rate", "ok": False, "value": 0.1234, "limit": ">= 0.99"}]}
-
-
-def a_verdict(word: str = "same", **changes: Any) -> dict[str, Any]:
-    verdict = {
-        "metric": "instructions_per_op",
-        "engine": "counted",
-        "verdict": word,
-        "base": 11201.4,
-        "head": 11203.6,
-        "change": 0.0002,
-        "low": -0.0008,
-        "high": 0.0011,
-        "q": None,
-        "samples": 3,
-        "pairs": 3,
-        "min_effect": 0.005,
-        "detectable": 0.002,
-    }
-    return {**verdict, **changes}
-
-
-def a_case(name: str, word: str = "same", **changes: Any) -> dict[str, Any]:
-    verdicts = changes.get("verdicts", [a_verdict(word)] if word != "invalid" else [])
-    validity = Validity.model_validate(changes.get("validity", VALID))
-    answers = case_answers([Verdict.model_validate(verdict) for verdict in verdicts], validity)
-    case = {
-        **asdict(answers),
-        "case": name,
-        "commands": ["XADD"],
-        "group": "stream",
-        "topology": "standalone",
-        "verdict": word,
-        "validity": VALID,
-        "verdicts": verdicts,
-        "findings": [],
-    }
-    return {**case, **changes}
-
-
-CULPRIT = {
-    "kind": "culprit",
-    "rank": 1,
-    "function": "createStreamIDString",
-    "file": "t_stream.c",
-    "lines": [2210],
-    "instructions_per_op": {"base": 790.1, "head": 1580.4},
-    "calls_per_op": {"base": 1.0, "head": 2.0},
-    "share_of_change": 0.42,
-    "in_diff": True,
-    "callers": [
-        {"function": "xaddCommand", "file": None, "calls_per_op": {"base": None, "head": 2.0}, "in_diff": True}
-    ],
-    "text": "It runs twice per request.",
-}
 REGRESSION = a_case(
     "xadd-auto-id",
-    "regression",
-    verdicts=[
-        a_verdict("regression", head=13087.2, change=0.168, low=0.165, high=0.171, q=1e-9),
-        a_verdict("improvement", metric="allocations_per_op", base=3, head=2, change=-1 / 3, low=-0.34, high=-0.33),
-        a_verdict("same", metric="syscalls_per_op"),
-    ],
+    a_verdict("regression", head=13087.2, change=0.168, low=0.165, high=0.171, q=1e-09),
+    a_verdict("improvement", metric="allocations_per_op", base=3, head=2, change=-1 / 3, low=-0.34, high=-0.33),
+    a_verdict("same", metric="syscalls_per_op"),
     findings=[
-        {**CULPRIT, "rank": 2, "function": "second", "text": "Less."},
+        changed(CULPRIT, rank=2, function="second", text="Less."),
         CULPRIT,
         {"kind": "moved", "rank": 3, "text": "120 instructions moved."},
     ],
 )
 
 
-def a_comparison(cases: list[dict[str, Any]], **changes: Any) -> Comparison:
-    document = {
-        "schema": "zerolap.comparison/1",
-        "id": "c-20261120-4f1a",
-        "created": "2026-11-20T21:00:00Z",
-        "command_line": "zerolap compare HEAD~1 HEAD 'xadd*'",
-        "state": "done",
-        "base": BUILD,
-        "head": {**BUILD, "name": "HEAD", "build": "b-2"},
-        "platform": PLATFORM,
-        "settings": SETTINGS,
-        "summary": dict.fromkeys(("regression", "improvement", "same", "unsure", "invalid"), 0)
-        | {"machine_seconds": 412.4},
-        "notes": [],
-        "cases": cases,
-    }
-    return Comparison.model_validate({**document, **changes})
-
-
 ALL = a_comparison(
     [
         a_case("get-10B"),
-        a_case("lpush", "unsure", verdicts=[a_verdict("unsure", change=0.004, high=0.009, q=0.31)]),
-        a_case("hget-misses", "invalid", validity=INVALID),
-        a_case("fcall", "invalid", failure="the server exited with 139"),
+        a_case("lpush", a_verdict("unsure", change=0.004, high=0.009, q=0.31)),
+        an_invalid_case("hget-misses"),
+        an_invalid_case("fcall", failure="the server exited with 139"),
         REGRESSION,
         a_case("ping"),
     ],
@@ -198,7 +122,7 @@ all  zerolap explain c-20261120-4f1a --all; the same random choices: --seed 7
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("name", ["get", "1Mkeys-string-get-100B-pipeline-10", "memtier-" + "x" * 60])
 def test_a_terminal_of_any_width_cuts_nothing(width: int, name: str) -> None:
-    text = shown(a_comparison([*(case.model_dump() for case in ALL.cases), a_case(name)]), width, all_sections=True)
+    text = shown(a_comparison([*ALL.cases, a_case(name)]), width, all_sections=True)
     assert name in text.replace("\n", "")
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
@@ -242,7 +166,7 @@ def test_a_terminal_shows_colour() -> None:
 
 def test_foreign_text_cannot_steer_a_terminal() -> None:
     hostile = "\x1b]0;owned\x07[red]boo[/red]\n\u202egnp.exe"
-    case = a_case("x", "invalid", failure=hostile)
+    case = an_invalid_case("x", failure=hostile)
     text = shown(a_comparison([case], notes=[hostile], command_line=hostile))
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
     assert "[red]boo[/red]" in text
@@ -250,7 +174,7 @@ def test_foreign_text_cannot_steer_a_terminal() -> None:
 
 def test_other_metrics_are_named_where_cases_differ_in_what_decided() -> None:
     allocations = a_verdict("regression", metric="allocations_per_op", change=1.0, low=0.9, high=1.1)
-    case = a_case("set", "regression", verdicts=[a_verdict("same"), allocations])
+    case = a_case("set", a_verdict("same"), allocations)
     comparison = a_comparison([case, a_case("get"), a_case("hget")])
     text = shown(comparison, 120)
     assert "work: instructions per request" in text
@@ -258,33 +182,17 @@ def test_other_metrics_are_named_where_cases_differ_in_what_decided() -> None:
     assert r"**regression** +100.0 % allocations/request \[+90.0, +110.0\]" in comparison_markdown(comparison)
 
 
-def a_time(word: str, change: float, metric: str = "cpu_ns_per_op", half: float = 0.01) -> dict[str, Any]:
-    values = {"metric": metric, "engine": "timed", "base": 1500.0, "head": 1500 * (1 + change), "min_effect": 0.02}
-    return a_verdict(word, **values, change=change, low=change - half, high=change + half, samples=6)
-
-
-def a_work(word: str, change: float) -> dict[str, Any]:
-    return a_verdict(word, head=11201.4 * (1 + change), change=change, low=change - 0.001, high=change + 0.001)
-
-
-def of_both(name: str, *verdicts: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a case of a comparison that was asked for work and time."""
-    records = [Verdict.model_validate(verdict) for verdict in verdicts]
-    answers = asdict(case_answers(records, Validity.model_validate(VALID)))
-    return a_case(name, answers.pop("verdict"), verdicts=list(verdicts), **answers, **changes)
-
-
 BOTH = a_comparison(
     [
-        of_both("get-10B", a_work("same", 0.0), a_time("same", -0.002)),
-        of_both("identical-code", a_work("identical", 0.0)),
-        of_both("cheap-work", a_work("regression", 0.1), a_time("same", 0.001), findings=[CULPRIT]),
-        of_both("serves-less", a_work("same", 0.0), a_time("unsure", 0.01), a_time("regression", -0.12, "ops_per_sec")),
-        of_both("not-timed", a_work("same", 0.0)),
-        of_both("both", a_work("regression", 0.168), a_time("regression", 0.05)),
-        a_case("fcall", "invalid", failure="the server exited with 139"),
+        a_case("get-10B", a_work("same", 0.0), a_time("same", -0.002)),
+        a_case("identical-code", a_work("identical", 0.0)),
+        a_case("cheap-work", a_work("regression", 0.1), a_time("same", 0.001), findings=[CULPRIT]),
+        a_case("serves-less", a_work("same", 0.0), a_time("unsure", 0.01), a_time("regression", -0.12, "ops_per_sec")),
+        a_case("not-timed", a_work("same", 0.0)),
+        a_case("both", a_work("regression", 0.168), a_time("regression", 0.05)),
+        an_invalid_case("fcall", failure="the server exited with 139"),
     ],
-    settings={**SETTINGS, "engines": ["counted", "timed"]},
+    settings=BOTH_ASKED,
 )
 
 
@@ -317,24 +225,22 @@ fcall        x failed
 
 
 def test_the_row_of_unchanged_cases_states_how_many_were_timed() -> None:
-    identical = [of_both(f"set-{number}", a_work("identical", 0.0)) for number in range(2)]
-    sample = of_both("get", a_work("identical", 0.0), a_time("same", 0.0))
-    settings = {**SETTINGS, "engines": ["counted", "timed"]}
+    identical = [a_case(f"set-{number}", a_work("identical", 0.0)) for number in range(2)]
+    sample = a_case("get", a_work("identical", 0.0), a_time("same", 0.0))
     assert re.search(
-        r"3 cases +. identical +. same  1 timed\n", shown(a_comparison([*identical, sample], settings=settings))
+        r"3 cases +. identical +. same  1 timed\n", shown(a_comparison([*identical, sample], settings=BOTH_ASKED))
     )
-    assert re.search(r"2 cases +. identical\n", shown(a_comparison(identical, settings=settings)))
+    assert re.search(r"2 cases +. identical\n", shown(a_comparison(identical, settings=BOTH_ASKED)))
 
 
 def test_an_undecided_sample_of_identical_code_is_not_among_the_answers() -> None:
-    changed = of_both("both", a_work("regression", 0.168), a_time("regression", 0.05))
-    sample = of_both("identical-code", a_work("identical", 0.0), a_time("unsure", 0.01))
-    settings = {**SETTINGS, "engines": ["counted", "timed"]}
-    reading = with_reading(a_comparison([changed, sample], settings=settings)).reading
+    slower = a_case("both", a_work("regression", 0.168), a_time("regression", 0.05))
+    sample = a_case("identical-code", a_work("identical", 0.0), a_time("unsure", 0.01))
+    reading = with_reading(a_comparison([slower, sample], settings=BOTH_ASKED)).reading
     assert reading is not None
     assert reading.answers == ["work: 1 regression, 1 identical", "time: 1 regression"]
-    assert "1 case unchanged, identical" in shown(a_comparison([changed, sample], settings=settings), 120)
-    alone = with_reading(a_comparison([sample], settings=settings)).reading
+    assert "1 case unchanged, identical" in shown(a_comparison([slower, sample], settings=BOTH_ASKED), 120)
+    alone = with_reading(a_comparison([sample], settings=BOTH_ASKED)).reading
     assert alone is not None
     assert alone.answers == ["work: 1 identical", "time: 1 unsure"]
 
@@ -348,7 +254,7 @@ def test_both_answers_are_shown_at_any_width(width: int) -> None:
 
 
 def test_cases_that_are_merely_undecided_are_shown_as_far_as_they_are_few() -> None:
-    cases = [a_case(f"get-{number}", "unsure", verdicts=[a_verdict("unsure", change=0.004)]) for number in range(5)]
+    cases = [a_case(f"get-{number}", a_verdict("unsure", change=0.004)) for number in range(5)]
     assert shown(a_comparison(cases)).count("It is open whether") == 3
     assert shown(a_comparison(cases), all_sections=True).count("It is open whether") == 5
 
@@ -356,7 +262,7 @@ def test_cases_that_are_merely_undecided_are_shown_as_far_as_they_are_few() -> N
 def test_figures_that_agree_are_counted_and_those_that_contradict_are_shown() -> None:
     metrics = ["whole_cpu_ns_per_op", "usec_per_call", "latency_p50_us", "elapsed_ns_per_op"]
     agreeing = [a_time("regression", 0.06, metric) for metric in metrics]
-    case = of_both("get", a_time("regression", 0.05), *agreeing, a_time("improvement", -0.2, "latency_p99_us"))
+    case = a_case("get", a_time("regression", 0.05), *agreeing, a_time("improvement", -0.2, "latency_p99_us"))
     text = shown(a_comparison([case]))
     assert "  2 more figures agree\n" in text
     assert "latency p50 in us" in text
@@ -367,7 +273,7 @@ def test_figures_that_agree_are_counted_and_those_that_contradict_are_shown() ->
 
 @pytest.mark.parametrize(("sides", "text"), [(["head"], "on the head only"), (["base", "head"], "on both sides")])
 def test_reports_state_the_side_that_makes_a_case_invalid(sides: list[str], text: str) -> None:
-    comparison = a_comparison([a_case("get", "invalid", validity=INVALID, failed_sides=sides)])
+    comparison = a_comparison([an_invalid_case("get", failed_sides=sides)])
     assert f"as {text} hit_rate is 0.12, expected >= 0.99" in shown(comparison, 200)
     assert text in comparison_markdown(comparison)
     assert text not in shown(ALL) + comparison_markdown(ALL)
@@ -375,8 +281,8 @@ def test_reports_state_the_side_that_makes_a_case_invalid(sides: list[str], text
 
 def test_a_change_of_time_in_one_layout_of_each_side_is_not_called_counted() -> None:
     slower = a_verdict("regression", metric="cpu_ns_per_op", engine="timed", change=0.2, low=0.15, high=0.25, q=1e-5)
-    case = a_case("zadd", "regression", verdicts=[a_verdict(), slower])
-    one_layout = a_comparison([{**case, "confirmed": False}])
+    case = a_case("zadd", a_verdict(), slower)
+    one_layout = a_comparison([changed(case, confirmed=False)])
     for text in (shown(one_layout, 200), comparison_markdown(one_layout)):
         assert "It is not confirmed: all starts had their code at the same place in memory" in text
         assert "counted" not in text.partition("How to repeat it")[0].replace("1 case, counted", "")
@@ -387,11 +293,11 @@ def test_a_change_of_time_in_one_layout_of_each_side_is_not_called_counted() -> 
 def test_what_stands_beside_a_verdict_is_in_the_reading() -> None:
     slower = a_time("regression", 0.2)
     cases = [
-        a_case("counted", "regression"),
-        {**of_both("undecided", a_work("regression", 0.1), a_time("unsure", 0.01)), "confirmed": False},
-        {**of_both("one-layout", a_work("same", 0.0), slower), "confirmed": False},
-        of_both("confirmed", a_work("same", 0.0), slower),
-        a_case("failing", "invalid", validity=INVALID, failed_sides=["head"]),
+        a_case("counted", a_verdict("regression")),
+        changed(a_case("undecided", a_work("regression", 0.1), a_time("unsure", 0.01)), confirmed=False),
+        changed(a_case("one-layout", a_work("same", 0.0), slower), confirmed=False),
+        a_case("confirmed", a_work("same", 0.0), slower),
+        an_invalid_case("failing", failed_sides=["head"]),
     ]
     reading = with_reading(a_comparison(cases)).reading
     assert reading is not None
@@ -415,8 +321,8 @@ def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:
 
 
 def test_reasons_are_limited_and_explained_in_full_on_demand() -> None:
-    findings = [{**CULPRIT, "rank": rank, "function": f"function_{rank}"} for rank in range(1, 9)]
-    comparison = a_comparison([a_case("x", "regression", findings=findings)])
+    findings = [changed(CULPRIT, rank=rank, function=f"function_{rank}") for rank in range(1, 9)]
+    comparison = a_comparison([a_case("x", a_verdict("regression"), findings=findings)])
     assert "5 more are not listed" in shown(comparison)
     assert "function_4" not in shown(comparison)
     everything = shown(comparison, all_sections=True)
@@ -432,8 +338,8 @@ def test_the_parts_of_a_reason_are_rows_of_their_own() -> None:
         "calls_per_op": None,
     }
     parts = [{**part, "function": place, "text": f"`{place}` is no longer called."} for place in ("reply", "write")]
-    finding = {**CULPRIT, "text": "`command` itself takes more instructions.", "parts": parts}
-    comparison = a_comparison([a_case("x", "regression", findings=[finding])])
+    finding = changed(CULPRIT, text="`command` itself takes more instructions.", parts=parts)
+    comparison = a_comparison([a_case("x", a_verdict("regression"), findings=[finding])])
     text = shown(comparison)
     assert re.search(r"\n  reply +-450 +-90 % +networking\.c\n  write +-450 .*\n  smaller parts are left out\n", text)
     lines = [line.strip() for line in shown(comparison, all_sections=True).splitlines()]
@@ -451,44 +357,28 @@ def test_an_unfinished_comparison_is_marked() -> None:
     assert "interrupted: this is what was recorded until then" in text
 
 
-def a_run() -> RunReport:
-    case = {
-        "case": "get",
-        "commands": ["GET"],
-        "group": "string",
-        "topology": "standalone",
-        "validity": VALID,
-        "metrics": {"instructions_per_op": 1234.5, "allocations_per_op": 2.0, "syscalls_per_op": 0.125},
-        "functions": [
-            {
-                "function": "lookupKey",
-                "file": "db.c",
-                "self_instructions_per_op": 200.5,
-                "calls_per_op": 1.0,
-                "share": 0.163,
-            }
-        ],
-        "samples": 3,
-    }
-    broken = {**case, "case": "fcall", "metrics": {}, "functions": [], "failure": "it crashed", "validity": INVALID}
-    document = {
-        "schema": "zerolap.run/1",
-        "id": "r-1",
-        "created": "2026-11-20T21:00:00Z",
-        "command_line": "zerolap run",
-        "server": BUILD,
-        "platform": PLATFORM,
-        "settings": SETTINGS,
-        "machine_seconds": 4.25,
-        "notes": ["a note"],
-        "cases": [case, broken],
-    }
-    return RunReport.model_validate(document)
+RUN = a_run(
+    [
+        a_run_case(
+            "get",
+            {"instructions_per_op": 1234.5, "allocations_per_op": 2.0, "syscalls_per_op": 0.125},
+            functions=[
+                FunctionCost(
+                    function="lookupKey", file="db.c", self_instructions_per_op=200.5, calls_per_op=1.0, share=0.163
+                )
+            ],
+        ),
+        a_run_case("fcall", {}, failure="it crashed", validity=INVALID),
+    ],
+    id="r-1",
+    machine_seconds=4.25,
+    notes=["a note"],
+)
 
 
 def test_a_run_on_a_terminal() -> None:
     file = io.StringIO()
-    show_sheet(run_sheet(a_run()), Console(file=file, width=80))
+    show_sheet(run_sheet(RUN), Console(file=file, width=80))
     assert (
         file.getvalue()
         == """\
@@ -540,8 +430,8 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
 
 
 def test_markdown_shows_foreign_text_as_it_is() -> None:
-    hostile = {**CULPRIT, "text": "</details><script>", "function": "a`|b", "file": "x\n| y"}
-    text = comparison_markdown(a_comparison([a_case("n|`m", "regression", findings=[hostile])]))
+    hostile = changed(CULPRIT, text="</details><script>", function="a`|b", file="x\n| y")
+    text = comparison_markdown(a_comparison([a_case("n|`m", a_verdict("regression"), findings=[hostile])]))
     assert "\n1. `</details><script>`\n" in text
     row = next(line for line in text.splitlines() if line.startswith("| ``"))
     assert len(re.findall(r"(?<!\\)\|", row)) == 4
@@ -549,10 +439,10 @@ def test_markdown_shows_foreign_text_as_it_is() -> None:
 
 
 def test_markdown_of_any_size_fits_a_comment() -> None:
-    findings = [{**CULPRIT, "rank": rank, "text": "x" * 200} for rank in range(9)]
-    cases = [a_case(f"{'long-name-' * 7}{number}", "regression", findings=findings) for number in range(300)]
+    findings = [changed(CULPRIT, rank=rank, text="x" * 200) for rank in range(9)]
+    cases = [a_case(f"{'long-name-' * 7}{number}", a_verdict("regression"), findings=findings) for number in range(300)]
     cases += [a_case(f"{'other-name-' * 7}{number}") for number in range(300)]
-    cases += [a_case("x", "invalid", failure="log " * 10_000)]
+    cases += [an_invalid_case("x", failure="log " * 10000)]
     assert len(comparison_markdown(a_comparison(cases))) < 65_536
 
 
@@ -562,7 +452,7 @@ def test_the_json_documents_are_the_records() -> None:
     assert Comparison.model_validate(document) == with_reading(ALL)
     assert document["reading"]["headline"] == headline_of_comparison(ALL).plain
     assert document["reading"]["order"] == [case.case for case in in_order(ALL.cases)]
-    assert RunReport.model_validate_json(document_json(a_run())) == a_run()
+    assert RunReport.model_validate_json(document_json(RUN)) == RUN
 
 
 class Page(HTMLParser):
@@ -584,7 +474,9 @@ class Page(HTMLParser):
             self.scripts[name] = self.scripts.get(name, "") + data
 
 
-HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regression")], notes=["a\u2028b & <b>"])
+HOSTILE = a_comparison(
+    [a_case("</script><script>alert(1)</script><!--", a_verdict("regression"))], notes=["a\u2028b & <b>"]
+)
 
 
 def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -680,7 +572,7 @@ def test_figures_that_contradict_each_other_are_not_called_too_few_samples() -> 
     # So many system calls are worth as much as the instructions.
     figures = {"base": 3.7, "head": 4.07, "change": 0.1, "low": 0.08, "high": 0.12}
     asks_more = a_verdict("regression", metric="syscalls_per_op", q=0.001, **figures)
-    comparison = a_comparison([a_case("batches", "unsure", verdicts=[costs_less, asks_more])])
+    comparison = a_comparison([a_case("batches", costs_less, asks_more)])
     for text in (shown(comparison, width=200), comparison_markdown(comparison)):
         assert "would have been detected" not in text
         assert "other figures speak against it" in text
@@ -692,8 +584,8 @@ def test_the_finding_on_slow_starts_and_the_level_of_intervals_are_in_all_report
     verdicts = [a_verdict("same"), a_verdict("unsure", **time)]
     findings = [{"kind": "cause", "rank": 1, "text": "in 3 of 36 starts the head took far longer"}]
     comparison = a_comparison(
-        [a_case("slow", "unsure", verdicts=verdicts, findings=findings)],
-        settings={**SETTINGS, "engines": ["counted", "timed"], "level": 0.99},
+        [a_case("slow", *verdicts, findings=findings)],
+        settings=changed(BOTH_ASKED, level=0.99),
     )
     for text in (shown(comparison, width=200), comparison_markdown(comparison)):
         assert "in 3 of 36 starts the head took far longer" in text

@@ -1,17 +1,14 @@
 """Served reports in a browser: their policy keeps them from nothing, and texts of others stay texts."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
+from browser_pages import opened
 from http_server import served_lab
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_run import stored_run
-from waiting import PATIENCE_SECONDS
 
 from zerolap.api import pages
 from zerolap.store import Store
@@ -21,28 +18,6 @@ HOSTILE = (
     "<img src=x onerror=\"document.title='acted'\">",
     '"><svg onload="document.title=\'acted\'">',
 )
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
-
-
-@contextmanager
-def opened(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
-    """Open a page; assert that nothing in it failed, and that its policy kept it from nothing."""
-    context = browser.new_context(**options)
-    shown = context.new_page()
-    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
-    faults: list[str] = []
-    origin = ("/".join(url.split("/")[:3]), "data:")
-    shown.on("pageerror", lambda error: faults.append(str(error)))
-    shown.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-    shown.on("request", lambda request: faults.append(request.url) if not request.url.startswith(origin) else None)
-    shown.add_init_script(
-        "addEventListener('securitypolicyviolation', (event) => console.error(`violated: ${event.violatedDirective}`))"
-    )
-    shown.goto(url)
-    yield shown
-    assert faults == []
-    context.close()
 
 
 @pytest.mark.parametrize("ending", ["", ".html"])

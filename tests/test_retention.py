@@ -10,7 +10,7 @@ import pytest
 from command_line import Zerolap
 from published_history import ARM, MadeUp, keep
 from sqlalchemy import update
-from test_store import a_job, a_measurement, a_resolved, a_trial_done
+from test_store import a_full_measurement, a_job, a_resolved, a_trial_done
 from toy_server import ToySource
 
 from zerolap.api.upkeep import look_after, usage
@@ -32,7 +32,9 @@ def result(
     job = a_job(identity)
     store.record_job(job)
     digest = store.blobs.put(os.urandom(size) if size else identity.encode())
-    store.record(job, a_trial_done(job, 0, head=a_measurement(graph=digest), base=a_measurement(graph=digest)))
+    store.record(
+        job, a_trial_done(job, 0, head=a_full_measurement(graph=digest), base=a_full_measurement(graph=digest))
+    )
     if state != "running":
         store.end(identity, state)  # type: ignore[arg-type]
     with store._database.write_transaction() as connection:

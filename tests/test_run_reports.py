@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
+from made_records import FAILED, a_function, a_run, a_run_case, changed
 from report_page import embedded
-from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
+from stored_run import RUN, SLICES, STARTS, a_pass, record_trials, stored_run
 
 from zerolap.cli.exit_code import run_exit_code
 from zerolap.documents import read_pictures
@@ -105,7 +106,7 @@ def test_a_page_holds_the_run_and_its_pictures(store: Store) -> None:
 
 @BUILT
 def test_foreign_text_stays_within_the_page() -> None:
-    hostile = a_run([a_case("</script><script>alert(1)</script><!--", {})], notes=["a\u2028b & <b>"])
+    hostile = a_run([a_run_case("</script><script>alert(1)</script><!--", {})], notes=["a\u2028b & <b>"])
     page = run_html(hostile)
     assert "alert(1)</script>" not in page
     assert RunReport.model_validate_json(embedded(page, "document")) == hostile
@@ -170,7 +171,7 @@ def test_markdown_says_what_was_measured_and_how_to_repeat_it() -> None:
 
 
 def test_markdown_has_the_columns_of_what_was_measured() -> None:
-    counted = run_markdown(a_run([a_case("get", {"instructions_per_op": 1.5, "syscalls_per_op": 2.0})]))
+    counted = run_markdown(a_run([a_run_case("get", {"instructions_per_op": 1.5, "syscalls_per_op": 2.0})]))
     assert "| case | instructions/request |\n|---|--:|\n| `get` | 1.5 |\n" in counted
     assert "**1 case measured**" in counted
     nothing = run_markdown(a_run([]))
@@ -179,8 +180,8 @@ def test_markdown_has_the_columns_of_what_was_measured() -> None:
 
 
 def test_markdown_shows_foreign_text_as_it_is() -> None:
-    function = {**a_function("a`|b", 0.5), "file": "x\n| y"}
-    hostile = a_case("n|`m", {"ops_per_sec": 1.0}, functions=[function], limits=["</details><script> @user"])
+    function = changed(a_function("a`|b", 0.5), file="x\n| y")
+    hostile = a_run_case("n|`m", {"ops_per_sec": 1.0}, functions=[function], limits=["</details><script> @user"])
     text = run_markdown(a_run([hostile], notes=["<b>*x*"]))
     assert "- limits: `</details><script>` `@user`\n" in text
     assert "Note: `<b>*x*`\n" in text
@@ -190,8 +191,10 @@ def test_markdown_shows_foreign_text_as_it_is() -> None:
 
 def test_markdown_of_any_size_fits_a_comment() -> None:
     functions = [a_function(f"{'std::vector' * 20}{number}", 0.01) for number in range(10)]
-    cases = [a_case(f"{'long-name-' * 7}{number}", {"ops_per_sec": 1.0}, functions=functions) for number in range(300)]
-    cases.append(a_case("crashing", {}, failure="log " * 10_000))
+    cases = [
+        a_run_case(f"{'long-name-' * 7}{number}", {"ops_per_sec": 1.0}, functions=functions) for number in range(300)
+    ]
+    cases.append(a_run_case("crashing", {}, failure="log " * 10_000))
     text = run_markdown(a_run(cases))
     assert len(text) < 65_536
     assert "221 more are not listed." in text
@@ -285,10 +288,20 @@ def test_a_case_whose_starts_are_all_refused_has_the_reason(zerolap: Zerolap, re
 @pytest.mark.parametrize(
     ("cases", "notes", "code", "reason"),
     [
-        ([a_case("a", {"ops_per_sec": 1.0}), a_case("b", {}, validity=DISTURBED)], [], 0, ""),
-        ([a_case("a", {}, validity=DISTURBED)], [], 3, "invalid by other_load; `--wait 5m` waits for a quiet machine"),
-        ([a_case("a", {}, validity=WRONG), a_case("b", {}, validity=DISTURBED)], [], 4, "hit_rate, other_load"),
-        ([a_case("a", {}, validity={"valid": False, "checks": []}, failure="it died")], [], 4, ""),
+        ([a_run_case("a", {"ops_per_sec": 1.0}), a_run_case("b", {}, validity=DISTURBED)], [], 0, ""),
+        (
+            [a_run_case("a", {}, validity=DISTURBED)],
+            [],
+            3,
+            "invalid by other_load; `--wait 5m` waits for a quiet machine",
+        ),
+        (
+            [a_run_case("a", {}, validity=WRONG), a_run_case("b", {}, validity=DISTURBED)],
+            [],
+            4,
+            "hit_rate, other_load",
+        ),
+        ([a_run_case("a", {}, validity=FAILED, failure="it died")], [], 4, ""),
         ([], ["not measured, as the budget was used up: a"], 3, ": not measured, as the budget was used up: a"),
         ([], ["a note", "not measured: a"], 3, "nothing was measured: not measured: a"),
         ([], [], 3, "nothing was measured"),

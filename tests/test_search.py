@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from browser_pages import opened
 from http_server import served_lab
 from playwright.sync_api import Browser, expect
 from published_history import REPOSITORY, MadeUp, commit_id, keep
 from stored_comparison import COMPARISON, ID, recorded_comparison
-from test_report_pages_in_browser import opened
 
 from zerolap.build import page_of_remote, repository_page, run_git
 from zerolap.queries import COMMIT, SEARCH, QuerySources

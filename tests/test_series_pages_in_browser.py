@@ -1,11 +1,11 @@
 """Pages of series, versions and commits in a browser: what they show, how they are used, and who can use them."""
 
 import re
-from pathlib import Path
 
 import pytest
+from browser_pages import PHONE, opened, violations
 from http_server import served_lab
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 from published_history import (
     ACCEPTED_SET,
     ARM,
@@ -20,24 +20,9 @@ from published_history import (
     keep,
     keep_two_platforms,
 )
-from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
 
 from zerolap.store import Store
-
-AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PHONE = {"width": 390, "height": 844}
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
-
-
-def violations(shown: Page) -> list[str]:
-    """Return what axe finds, each with the elements."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci in web")
-    shown.evaluate(AXE.read_text())
-    found = shown.evaluate("axe.run().then(({violations}) => violations)")
-    return [f"{of['id']}: {[node['html'] for node in of['nodes']]}" for of in found]
 
 
 def test_since_when_is_zadd_slower_on_arm(browser: Browser, store: Store) -> None:
@@ -231,19 +216,14 @@ def test_texts_of_commits_are_shown_as_texts(browser: Browser, store: Store) -> 
                 assert shown.locator("main img[src]").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", ["/", "/series?group=sorted-set", "/series", "/versions", f"/commits/{commit_id(20)}"])
-def test_pages_are_accessible(page: str, scheme: str, browser: Browser, store: Store) -> None:
+def test_pages_are_accessible_on_both_grounds_and_fit_a_phone(page: str, browser: Browser, store: Store) -> None:
     keep_two_platforms(store)
-    with served_lab(store) as url, opened(browser, f"{url}{page}", color_scheme=scheme) as shown:
+    with served_lab(store) as url, opened(browser, f"{url}{page}", color_scheme="light") as shown:
         expect(shown.get_by_text("Loading …")).to_have_count(0)
         expect(shown.get_by_role("heading", level=1)).to_be_visible()
         assert violations(shown) == []
-
-
-@pytest.mark.parametrize("page", ["/", "/series?group=sorted-set", "/versions", f"/commits/{commit_id(20)}"])
-def test_pages_fit_a_phone(page: str, browser: Browser, store: Store) -> None:
-    keep_two_platforms(store)
-    with served_lab(store) as url, opened(browser, f"{url}{page}", viewport=PHONE) as shown:
-        expect(shown.get_by_text("Loading …")).to_have_count(0)
+        shown.emulate_media(color_scheme="dark")
+        assert violations(shown) == []
+        shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from browser_pages import opened
 from http_server import served_lab
+from made_records import a_step
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser
 from published_history import ACCEPTED_SET, FASTER_GET, SLOWER_ZADD, SLOWLY_SLOWER_HGET, MadeUp
@@ -17,9 +19,8 @@ from rich.console import Console
 from stored_opportunities import counted_run
 from stored_run import RUN
 from stored_stacks import GET, lined, recorded_stacks, stack_table
-from stored_variants import a_case, compared, record
-from test_report_pages_in_browser import opened
-from test_version_table import SUITE, changed, history_of_levels, table_of
+from stored_variants import compared, record, timed_case
+from test_version_table import SUITE, history_of_levels, table_of
 
 from zerolap.build import functions_of_build
 from zerolap.cases import load_cases
@@ -87,7 +88,7 @@ def version_table(_: Store, directory: Path) -> Sheet:
         "set": [0.0, -0.1, -0.3],
         "queue": [0.0, 0.2, math.log(1.4)],
     }
-    changes = {"queue": [changed(0, 1, 0.4, "`push` calls `pop` (1 -> 2 per request)")]}
+    changes = {"queue": [a_step(0, 1, 0.4, reasons=("`push` calls `pop` (1 -> 2 per request)",))]}
     return version_table_sheet(table_of(history_of_levels(levels, changes), load_cases(file)))
 
 
@@ -101,8 +102,8 @@ def opportunities(store: Store, _: Path) -> Sheet:
 def stored_opportunities(store: Store) -> None:
     """Record an opportunity, and another build that is faster in one case and slower in another."""
     counted_run(store)
-    loss = a_case("hset", "regression", 0.05, command="HSET")
-    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    loss = timed_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(timed_case("get-100B", "improvement", -0.2), loss).comparison)
 
 
 def profile(store: Store, _: Path) -> Sheet:

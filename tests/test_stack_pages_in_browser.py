@@ -2,24 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from browser_pages import PHONE, opened, violations
 from http_server import served_lab
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_comparison import ID
 from stored_stacks import HOSTILE, HSET, planted_stacks, record_pass, recorded_stacks, stack_table, wait_tables
-from test_report_pages_in_browser import opened
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import wait_until
 
 from zerolap.records import Finding
 from zerolap.store import Store
-
-AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PHONE = {"width": 390, "height": 844}
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -44,15 +38,6 @@ def pressed(shown: Page, *keys: str) -> None:
     shown.locator(".flame-frame canvas").first.focus()
     for key in keys:
         shown.keyboard.press(key)
-
-
-def faults_of(shown: Page) -> list[str]:
-    """Return what axe finds, each with the elements."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci in web")
-    shown.evaluate(AXE.read_text())
-    found = shown.evaluate("axe.run().then(({violations}) => violations)")
-    return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
 
 
 def test_results_lead_to_their_stacks(browser: Browser, lab: str) -> None:
@@ -151,7 +136,7 @@ def test_a_function_shows_its_lines_with_their_samples(browser: Browser, lined_l
         expect(shown.get_by_text("base: 500 samples, 50 % of all, 1,500 ns per request")).to_be_visible()
         expect(shown.get_by_text("Samples whose line is not known: 20 % → 0 %.")).to_be_visible()
         expect(shown).to_have_title("Stacks · Zerolap")
-        assert faults_of(shown) == []
+        assert violations(shown) == []
         shown.locator("table.functions").get_by_role("button", name="hset", exact=True).click()
         expect(shown.get_by_text("No sample has a line of it")).to_be_visible()
 
@@ -250,21 +235,19 @@ def test_names_of_others_are_texts(shown: Page) -> None:
     expect(shown.locator("main img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
-def test_nothing_keeps_anybody_from_reading(browser: Browser, lab: str, query: str, scheme: str) -> None:
-    with opened(browser, f"{lab}/stacks{query}", color_scheme=scheme) as shown:
+def test_nothing_keeps_anybody_from_reading_and_a_phone_scrolls_down_only(
+    browser: Browser, lab: str, query: str
+) -> None:
+    with opened(browser, f"{lab}/stacks{query}", color_scheme="light") as shown:
         expect(shown.locator("main table").first).to_be_visible()
         if "case" in query:
             shown.get_by_role("button", name="dictFind").click()
             expect(shown.get_by_role("region")).to_be_visible()
-        assert faults_of(shown) == []
-
-
-@pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
-def test_a_phone_scrolls_down_only(browser: Browser, lab: str, query: str) -> None:
-    with opened(browser, f"{lab}/stacks{query}", viewport=PHONE) as shown:
-        expect(shown.locator("main table").first).to_be_visible()
+        assert violations(shown) == []
+        shown.emulate_media(color_scheme="dark")
+        assert violations(shown) == []
+        shown.set_viewport_size(PHONE)
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
@@ -277,7 +260,7 @@ def test_waits_are_chosen_beside_cpu_time(browser: Browser, store: Store, lab: s
         shown.get_by_role("group", name="Side").get_by_role("button", name="base").click()
         shown.get_by_role("button", name="fsync", exact=True).first.click()
         expect(shown.get_by_text("25 % of the time off the processor")).to_be_visible()
-        assert faults_of(shown) == []
+        assert violations(shown) == []
 
 
 def test_a_case_that_was_only_traced_leads_to_its_waits(browser: Browser, store: Store) -> None:

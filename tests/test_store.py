@@ -19,6 +19,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_records import (
+    CULPRIT,
+    NOTHING,
+    PLATFORM,
+    SERVER,
+    SETTINGS,
+    VALID,
+    a_case,
+    a_comparison,
+    a_function,
+    a_run,
+    a_run_case,
+    a_verdict,
+    changed,
+)
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
 from quick_stores import SQLITE_SET_UP
@@ -36,20 +51,17 @@ from zerolap.records import (
     Build,
     BuildJob,
     BuildSpec,
-    Caller,
     Case,
     CaseResult,
     Check,
     Comparison,
     DocumentState,
     EnvironmentMissing,
-    Finding,
     JobFailed,
     JobFinished,
     JobStarted,
     Measurement,
     Note,
-    PerSide,
     Placement,
     Platform,
     Progress,
@@ -61,14 +73,12 @@ from zerolap.records import (
     RevisionSource,
     RunReport,
     ServerSpec,
-    Settings,
     Spread,
     StartRatio,
     TrialDone,
     TrialsJob,
     UsageError,
     Validity,
-    Verdict,
     Windows,
 )
 from zerolap.store import (
@@ -86,108 +96,25 @@ from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION
 
-BUILD = {"name": "HEAD~1", "commit": "abc", "version": "7.0.15", "build": "b-1", "build_id": "ff", "flags": "-O2"}
-PLATFORM = {"name": "laptop", "fingerprint": "p-1", "cpu": "a cpu", "cores": 2, "kernel": "6.1"}
-SETTINGS = {
-    "engines": ["counted"],
-    "min_effect": {"counted": 0.005},
-    "q": 0.01,
-    "budget_seconds": None,
-    "seed": 2**64 - 1,
-}
-NOTHING = {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0.0}
-VALID = Validity.of([Check(check="hit_rate", ok=True, value=1.0, limit=">= 0.99")])
+LARGEST_SEED = changed(SETTINGS, seed=2**64 - 1)
+SERVERS = {"base": changed(SERVER, commit="abc"), "head": changed(SERVER, name="HEAD", commit=None)}
 
 
-def a_case(name: str = "xadd", verdict: str = "regression") -> CaseResult:
-    """Return a case with one verdict and one culprit."""
-    return CaseResult(
-        case=name,
-        commands=["XADD"],
-        group="stream",
-        topology="standalone",
-        verdict=verdict,  # type: ignore[arg-type]
-        deciding="instructions_per_op",
-        confirmed=False,
-        validity=VALID,
-        verdicts=[
-            Verdict(
-                metric="instructions_per_op",
-                engine="counted",
-                verdict="regression",
-                base=11201.4,
-                head=13087.2,
-                change=0.1 + 0.2,
-                low=float("-inf"),
-                high=0.171,
-                q=1e-300,
-                samples=3,
-                pairs=3,
-                min_effect=0.005,
-                detectable=0.002,
-            )
-        ],
-        findings=[
-            Finding(
-                kind="culprit",
-                rank=1,
-                function="createStreamIDString",
-                calls_per_op=PerSide(base=None, head=2.0),
-                callers=[
-                    Caller(function="f", file=None, calls_per_op=PerSide(base=1.0, head=2.0), in_diff=True),
-                ],
-                text="it is called twice",
-            )
-        ],
-    )
+def a_regression(name: str = "xadd", **changes: Any) -> CaseResult:
+    """Return a case with one verdict, of values that are hard to store, and one culprit."""
+    hard = a_verdict("regression", head=13087.2, change=0.1 + 0.2, low=float("-inf"), high=0.171, q=1e-300)
+    return a_case(name, hard, findings=[CULPRIT], **changes)
 
 
-def a_comparison(identity: str = "c-1", **changes: Any) -> Comparison:
+def compared(identity: str = "c-1", **changes: Any) -> Comparison:
     """Return a comparison in the state running, without cases."""
-    document = {
-        "schema": "zerolap.comparison/1",
-        "id": identity,
-        "created": "2026-11-20T21:00:00Z",
-        "command_line": "zerolap compare a b",
-        "state": "running",
-        "base": BUILD,
-        "head": {**BUILD, "name": "HEAD", "commit": None},
-        "platform": PLATFORM,
-        "settings": SETTINGS,
-        "summary": NOTHING,
-        "notes": [],
-        "cases": [],
-    }
-    return Comparison.model_validate({**document, **changes})
+    return a_comparison(**{"id": identity, "state": "running", "settings": LARGEST_SEED, **SERVERS, **changes})
 
 
-def a_run(identity: str = "r-1", **changes: Any) -> RunReport:
+def a_stored_run(identity: str = "r-1", **changes: Any) -> RunReport:
     """Return a run with one case."""
-    case = {
-        "case": "get",
-        "commands": ["GET"],
-        "group": "string",
-        "topology": "standalone",
-        "validity": VALID,
-        "metrics": {"instructions_per_op": 100.5},
-        "functions": [
-            {"function": "f", "file": None, "self_instructions_per_op": 1.5, "calls_per_op": 1.0, "share": 0.1}
-        ],
-        "samples": 3,
-    }
-    document = {
-        "schema": "zerolap.run/1",
-        "id": identity,
-        "created": "2026-11-20T21:00:00Z",
-        "command_line": "zerolap run",
-        "server": BUILD,
-        "platform": PLATFORM,
-        "settings": SETTINGS,
-        "machine_seconds": 1.5,
-        "notes": ["a note"],
-        "cases": [case],
-    }
-    return RunReport.model_validate({**document, **changes})
+    case = a_run_case("get", {"instructions_per_op": 100.5}, functions=[a_function("f", 0.1, calls_per_op=1.0)])
+    return a_run(**{"cases": [case], "id": identity, "settings": LARGEST_SEED, "notes": ["a note"], **changes})
 
 
 SPEC = BuildSpec(content="content", variant="default", recipe=1, tools=("gcc 12",))
@@ -218,7 +145,7 @@ def a_request(identity: str = "c-1", **changes: Any) -> Request:
         "command_line": "zerolap compare a b",
         "servers": {"base": server, "head": server},
         "cases": (a_case_definition(),),
-        "settings": Settings.model_validate(SETTINGS),
+        "settings": LARGEST_SEED,
     }
     return Request.model_validate({**fields, **changes})
 
@@ -226,12 +153,11 @@ def a_request(identity: str = "c-1", **changes: Any) -> Request:
 def a_resolved(identity: str = "c-1", platform: Platform | None = None, **changes: Any) -> Resolved:
     """Return what a request means on a platform."""
     request = a_request(identity, **changes)
-    facts = {**PLATFORM, "facts": {"governor": "performance"}}
     servers = {
         side: ResolvedServer(source=server.source, variant=server.variant, spec=SPEC, config=server.config)
         for side, server in request.servers.items()
     }
-    platform = platform or Platform.model_validate(facts)
+    platform = platform or changed(PLATFORM, facts={"governor": "performance"})
     return Resolved(request=request, platform=platform, servers=servers, cases=request.cases)
 
 
@@ -265,7 +191,7 @@ def a_job(identity: str = "c-1", engine: str = "counted", **changes: Any) -> Tri
     return TrialsJob.model_validate({**fields, **changes})
 
 
-def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
+def a_full_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
     """Return a valid measurement of two metrics."""
     fields = {
         "metrics": {"instructions_per_op": 11201.4, "syscalls_per_op": 0.1 + 0.2},
@@ -285,7 +211,7 @@ def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
 
 def a_trial_done(job: TrialsJob, block: int = 0, **sides: Measurement) -> TrialDone:
     """Return the event of a block of both sides."""
-    measurements = sides or {"base": a_measurement(), "head": a_measurement(3.5)}
+    measurements = sides or {"base": a_full_measurement(), "head": a_full_measurement(3.5)}
     return TrialDone(job=job.id, block=block, measurements=measurements)
 
 
@@ -473,7 +399,7 @@ def test_a_trial_refers_to_the_state_of_its_platform(begun: Store) -> None:
         begun.record_platform(now)
     job = a_job()
     begun.record_job(job)
-    begun.record(job, a_trial_done(job, 0, head=a_measurement(facts=now.facts_digest)))
+    begun.record(job, a_trial_done(job, 0, head=a_full_measurement(facts=now.facts_digest)))
     query = "SELECT platform_facts.facts FROM trial JOIN platform_facts ON platform_facts.digest = trial.facts"
     assert rows_of(begun, query) == [('{"governor": "powersave"}',)]
 
@@ -483,7 +409,7 @@ def test_equal_work_is_found_by_its_digest_over_comparisons(begun: Store) -> Non
     for identity, code in (("c-1", "aa" * 32), ("c-2", "aa" * 32), ("c-2", "bb" * 32)):
         job = a_job(identity, load_tool=code)
         begun.record_job(job)
-        begun.record(job, a_trial_done(job, 0, head=a_measurement(executed_code=code)))
+        begun.record(job, a_trial_done(job, 0, head=a_full_measurement(executed_code=code)))
     query = "SELECT request_id, began FROM trial WHERE executed_code = '" + "aa" * 32 + "' ORDER BY request_id"
     assert rows_of(begun, query) == [("c-1", "2026-11-20T21:00:05Z"), ("c-2", "2026-11-20T21:00:05Z")]
 
@@ -520,7 +446,7 @@ def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
         (job.id, "xadd", "counted", "head", 0),
         (job.id, "xadd", "counted", "head", 1),
     ]
-    assert [measurement for _, measurement in measured] == [a_measurement(), a_measurement(3.5), invalid]
+    assert [measurement for _, measurement in measured] == [a_full_measurement(), a_full_measurement(3.5), invalid]
     assert rows_of(begun, "SELECT DISTINCT recorded_by FROM trial") == [(__version__,)]
 
 
@@ -529,7 +455,7 @@ def test_what_is_recorded_again_changes_nothing(begun: Store) -> None:
     failed = JobFailed(job=job.id, reason="first")
     for again in (False, True):
         begun.record_job(job.model_copy(update={"seconds_left": 1.0}) if again else job)
-        begun.record(job, a_trial_done(job, 0, base=a_measurement(99.0)) if again else a_trial_done(job))
+        begun.record(job, a_trial_done(job, 0, base=a_full_measurement(99.0)) if again else a_trial_done(job))
         begun.record(job, failed.model_copy(update={"reason": "second"}) if again else failed)
     [recorded] = begun.jobs("c-1")
     assert recorded.job == job
@@ -540,16 +466,16 @@ def test_what_is_recorded_again_changes_nothing(begun: Store) -> None:
 def test_the_trials_of_an_event_are_recorded_together_or_not_at_all(begun: Store) -> None:
     job = a_job()
     begun.record_job(job)
-    begun.record(job, a_trial_done(job, 0, head=a_measurement(1.0)))
+    begun.record(job, a_trial_done(job, 0, head=a_full_measurement(1.0)))
     begun.record(job, a_trial_done(job, 0))
-    assert begun.jobs("c-1")[0].events == (a_trial_done(job, 0, head=a_measurement(1.0)),)
+    assert begun.jobs("c-1")[0].events == (a_trial_done(job, 0, head=a_full_measurement(1.0)),)
     assert rows_in(begun, "trial") == 1
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_measurement_has_finite_numbers(value: float) -> None:
     with pytest.raises(ValidationError, match="finite"):
-        a_measurement(metrics={"instructions_per_op": 1.0, "x": value})
+        a_full_measurement(metrics={"instructions_per_op": 1.0, "x": value})
 
 
 def test_what_belongs_to_nothing_is_refused(begun: Store) -> None:
@@ -602,7 +528,7 @@ def test_a_series_goes_on_over_requests(begun: Store) -> None:
     assert rows_of(begun, "SELECT count(*) FROM metric GROUP BY series_id") == [(4,), (4,)]
     newer = a_job("c-2", engine="timed")
     begun.record_job(newer)
-    begun.record(newer, a_trial_done(newer, 0, head=a_measurement(method=3)))
+    begun.record(newer, a_trial_done(newer, 0, head=a_full_measurement(method=3)))
     assert rows_in(begun, "series") == 4
 
 
@@ -623,26 +549,26 @@ def test_a_series_has_all_that_its_values_depend_on(begun: Store) -> None:
     of_build = {"compiler": "GNU C11 12.2.0", "libc": "glibc 2.36"}
     nowhere = {"placed": False, "resident": 1, "load_host": "", "valgrind": "", "windows": "", **of_build}
     one = {"metrics": {"cpu_ns_per_op": 1.0}}
-    counted = a_measurement(**one)
+    counted = a_full_measurement(**one)
     assert series_of(begun, "counted", counted) == nowhere | {"valgrind": "3.19.0", "windows": "100+300"}
-    newer = a_measurement(**one, instrument="valgrind 3.20.0")
+    newer = a_full_measurement(**one, instrument="valgrind 3.20.0")
     assert series_of(begun, "counted", newer) == nowhere | {"valgrind": "3.20.0", "windows": "100+300"}
-    wider = a_measurement(**one, amounts=Amounts(windows=Windows(small=200, large=300)))
+    wider = a_full_measurement(**one, amounts=Amounts(windows=Windows(small=200, large=300)))
     assert series_of(begun, "counted", wider)["windows"] == "200+300"
     assert series_of(begun, "counted", wider) == {"rows": 0}
 
     built, placed = Placement(failure="no objects"), Placement(seed=7)
-    assert series_of(begun, "timed", a_measurement(**one, placement=built)) == nowhere | {"resident": 2}
-    both = series_of(begun, "timed", a_measurement(**one, placement=placed))
+    assert series_of(begun, "timed", a_full_measurement(**one, placement=built)) == nowhere | {"resident": 2}
+    both = series_of(begun, "timed", a_full_measurement(**one, placement=placed))
     assert both == nowhere | {"resident": 2, "placed": True}
-    alone = a_measurement(**one, placement=placed, amounts=Amounts(alone=True))
+    alone = a_full_measurement(**one, placement=placed, amounts=Amounts(alone=True))
     assert series_of(begun, "timed", alone) == nowhere | {"placed": True}
-    loaded = a_measurement(**one, placement=placed, load_host="load")
+    loaded = a_full_measurement(**one, placement=placed, load_host="load")
     assert series_of(begun, "timed", loaded) == both | {"load_host": "load"}
     head = {"head": a_job().servers["head"]}
-    assert series_of(begun, "timed", a_measurement(**one), servers=head) == nowhere
+    assert series_of(begun, "timed", a_full_measurement(**one), servers=head) == nowhere
     unknown = {"head": head["head"].model_copy(update={"build": "b-unknown"})}
-    of_unknown = series_of(begun, "timed", a_measurement(**one), servers=unknown)
+    of_unknown = series_of(begun, "timed", a_full_measurement(**one), servers=unknown)
     assert of_unknown == nowhere | {"compiler": "", "libc": ""}
 
 
@@ -655,7 +581,9 @@ def test_the_control_is_one_series_of_its_platform(begun: Store) -> None:
         a_job("c-2", engine="timed", case=a_case_definition("other")),
     ):
         begun.record_job(job)
-        begun.record(job, a_trial_done(job, 0, head=a_measurement(metrics={"control_ns": 15.5, "ops_per_sec": 9.0})))
+        begun.record(
+            job, a_trial_done(job, 0, head=a_full_measurement(metrics={"control_ns": 15.5, "ops_per_sec": 9.0}))
+        )
     query = 'SELECT count(*), max(platform), max(series."case") FROM metric JOIN series ON series.id = series_id'
     assert rows_of(begun, f"{query} WHERE name = 'control_ns' GROUP BY series_id") == [(3, "p-1", "")]
 
@@ -684,18 +612,23 @@ def test_failures_keep_their_logs(begun: Store) -> None:
 
 
 def test_a_comparison_is_read_as_it_was_written(store: Store, database: Database) -> None:
-    begun = a_comparison()
+    begun = compared()
     keep(store, begun)
     assert store.comparison("c-1") == begun
-    some = a_comparison(cases=[a_case("xadd", "unsure"), a_case("zadd", "same")], notes=["running"])
+    some = compared(
+        cases=[a_regression("xadd", verdict="unsure"), a_regression("zadd", verdict="same")], notes=["running"]
+    )
     keep(store, some)
     assert store.comparison("c-1") == some
-    done = a_comparison(
+    done = compared(
         state="done",
         notes=["a note"],
-        summary={**NOTHING, "regression": 1, "same": 1, "machine_seconds": 12.5},
+        summary=changed(NOTHING, regression=1, same=1, machine_seconds=12.5),
         skipped=[{"case": "big", "reason": "memory", "text": "needs 9 GiB"}],
-        cases=[a_case("zadd", "same"), a_case("xadd").model_copy(update={"failure": "a \0 in a reply"})],
+        cases=[
+            a_regression("zadd", verdict="same"),
+            a_regression(failure="a \0 in a reply"),
+        ],
     )
     keep(store, done)
     keep(store, done)
@@ -707,33 +640,33 @@ def test_a_comparison_is_read_as_it_was_written(store: Store, database: Database
 
 
 def test_names_of_any_length_are_kept(store: Store) -> None:
-    case = a_case()
+    case = a_regression()
     long = case.findings[0].model_copy(update={"function": "std::" * 2000, "text": "ü \0 {}"})
-    comparison = a_comparison(cases=[case.model_copy(update={"findings": [long]})])
+    comparison = compared(cases=[case.model_copy(update={"findings": [long]})])
     keep(store, comparison)
     assert store.comparison("c-1") == comparison
 
 
 def test_sides_of_one_build_keep_their_names(store: Store) -> None:
-    keep(store, a_comparison())
+    keep(store, compared())
     assert (store.comparison("c-1").base.name, store.comparison("c-1").head.name) == ("HEAD~1", "HEAD")
 
 
 def test_a_run_is_read_as_it_was_written(store: Store) -> None:
-    keep(store, a_run(cases=[], notes=[]), "running")
+    keep(store, a_stored_run(cases=[], notes=[]), "running")
     assert "did not finish" in store.run("r-1").notes[0]
-    keep(store, a_run(), "interrupted")
+    keep(store, a_stored_run(), "interrupted")
     assert "was interrupted" in store.run("r-1").notes[-1]
-    assert store.run("r-1").cases == a_run().cases
-    keep(store, a_run(), "done")
-    assert store.run("latest") == a_run()
+    assert store.run("r-1").cases == a_stored_run().cases
+    keep(store, a_stored_run(), "done")
+    assert store.run("latest") == a_stored_run()
     assert store.measurements("r-1") == []
 
 
 def test_ids_are_found_by_their_beginning(store: Store) -> None:
     for identity in ("c-ab1", "c-ab2", "c-abc", "c-ab"):
-        keep(store, a_comparison(identity))
-    keep(store, a_run("r-x"), "done")
+        keep(store, compared(identity))
+    keep(store, a_stored_run("r-x"), "done")
     assert store.comparison("c-ab1").id == "c-ab1"
     assert store.comparison("c-ab").id == "c-ab"
     assert store.comparison("latest").id == "c-ab"
@@ -759,10 +692,10 @@ def test_an_empty_store_is_reported(store: Store) -> None:
 
 
 def test_the_newest_come_first(store: Store) -> None:
-    keep(store, a_comparison("c-1"))
-    keep(store, a_run("r-1"), "done")
-    keep(store, a_comparison("c-2"))
-    keep(store, a_comparison("c-1", state="done"))
+    keep(store, compared("c-1"))
+    keep(store, a_stored_run("r-1"), "done")
+    keep(store, compared("c-2"))
+    keep(store, compared("c-1", state="done"))
     rows = store.comparisons(limit=2)
     assert [(row.id, row.kind, row.state, row.base, row.head) for row in rows] == [
         ("c-2", "compare", "running", "HEAD~1", "HEAD"),
@@ -772,10 +705,10 @@ def test_the_newest_come_first(store: Store) -> None:
 
 
 def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
-    platform = a_comparison().platform.fingerprint
+    platform = compared().platform.fingerprint
     older, newer = (Spread(variance=variance, degrees=5.0) for variance in (1e-4, 2e-4))
     for identity, spread, topology in (("c-1", older, ""), ("c-2", newer, "cluster")):
-        keep(store, a_comparison(identity))
+        keep(store, compared(identity))
         store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
         store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
     assert store.spreads(platform, "cpu_ns_per_op") == [newer, older]
@@ -807,7 +740,7 @@ def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store:
         for block in (0, 1, 3)
     ]
     for identity in ("c-1", "c-2"):
-        keep(store, a_comparison(identity))
+        keep(store, compared(identity))
         store.record_start_ratios(identity, list(reversed(ratios)))
     changed = ratios[0].model_copy(update={"log_ratio": 9.0})
     store.record_start_ratios("c-1", [changed])
@@ -823,7 +756,7 @@ def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store:
 
 WRITER = """
 import sys
-from test_store import a_case, a_comparison, a_job, a_resolved, a_trial_done
+from test_store import a_job, a_regression, a_resolved, a_trial_done, compared
 from zerolap.store import Store
 store = Store.open(sys.argv[1])
 store.begin(a_resolved())
@@ -832,7 +765,7 @@ store.record_job(job)
 for block in range(1000000):
     store.blobs.put(b"x" * 100000 + str(block).encode())
     store.record(job, a_trial_done(job, block))
-    store.record_comparison(a_comparison(cases=[a_case(f"case-{number}") for number in range(block % 7 + 1)]))
+    store.record_comparison(compared(cases=[a_regression(f"case-{number}") for number in range(block % 7 + 1)]))
     print(block, flush=True)
 """
 
@@ -855,7 +788,7 @@ def test_a_killed_process_leaves_a_readable_store(database: Database, delay_ms: 
         assert recorded.events == tuple(a_trial_done(job, block) for block in range(kept))
         comparison = store.comparison("c-1")
         assert comparison.state == store.state("c-1") == "running"
-        assert comparison.cases == [a_case(f"case-{number}") for number in range(len(comparison.cases))]
+        assert comparison.cases == [a_regression(f"case-{number}") for number in range(len(comparison.cases))]
         assert len(comparison.cases) in (acknowledged % 7 + 1, (acknowledged + 1) % 7 + 1)
         assert store.unfinished(a_resolved().digest) == ["c-1"]
         store.record(job, a_trial_done(job, kept))
@@ -1159,7 +1092,7 @@ def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_store_of_another_user_is_read(file_store: Store) -> None:
-    keep(file_store, a_comparison("c-1"))
+    keep(file_store, compared("c-1"))
     file_store.close()
     path = Path(file_store.address)
     with Store(SqliteDatabase.open_to_read(path), open_blobs(None, path.parent / "blobs")) as read:
@@ -1171,7 +1104,7 @@ def test_a_store_of_another_user_is_read(file_store: Store) -> None:
 def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServer) -> None:
     name = postgresql.new_database()
     with Store.open(postgresql.url(name)) as store:
-        keep(store, a_comparison())
+        keep(store, compared())
     postgresql.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD 'p/w'")
     postgresql.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
     with Store.open_to_read(postgresql.url(name, f"reader_{name}", "p/w")) as read:

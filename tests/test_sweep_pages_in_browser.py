@@ -2,17 +2,15 @@
 
 import re
 
+from browser_pages import opened
 from http_server import served_lab
 from made_snapshots import emulated_report, report, report_of_sides
 from playwright.sync_api import Browser, expect
-from test_report_pages_in_browser import HOSTILE, opened
+from test_report_pages_in_browser import HOSTILE
 from test_sweep_pages import ID, SIDES_ID, recorded
-from waiting import PATIENCE_SECONDS
 
 from zerolap.records import EmulatedSnapshotReport
 from zerolap.store import Store
-
-expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 def test_the_list_leads_to_a_sweep_with_its_pictures(browser: Browser, store: Store) -> None:

@@ -1,6 +1,7 @@
 """Sampled time as evidence, and batches that are not alike: made-up numbers with known answers."""
 
 import pytest
+from made_records import a_slice
 
 from zerolap.explain import explain_times, with_times
 from zerolap.judge import TimedPair, unequal_batching
@@ -9,7 +10,6 @@ from zerolap.records import (
     SampledFunction,
     SampledPass,
     SampledSide,
-    SliceRecord,
     Timeline,
     latencies_us,
     sum_of_histograms,
@@ -88,18 +88,10 @@ def test_culprits_by_instructions_get_their_time() -> None:
 
 
 def starts(per_read: float, per_cycle: float | None, ops_per_sec: float) -> Timeline:
-    slices = [
-        SliceRecord(
-            requests=1000,
-            seconds=0.01,
-            client_busy=0.3,
-            server_busy=0.95,
-            requests_per_read=per_read,
-            requests_per_cycle=per_cycle,
-            metrics={"ops_per_sec": ops_per_sec},
-        )
-    ]
-    return Timeline(slices=slices * 5, histogram_ns=[])
+    alike = a_slice(
+        seconds=0.01, requests_per_read=per_read, requests_per_cycle=per_cycle, metrics={"ops_per_sec": ops_per_sec}
+    )
+    return Timeline(slices=[alike] * 5, histogram_ns=[])
 
 
 def test_batches_within_five_percent_are_alike() -> None:

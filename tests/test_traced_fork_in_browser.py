@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from browser_pages import DESKTOP, opened
 from made_snapshots import report
 from made_traces import EVIL, parent_call, trace
 from playwright.sync_api import Browser, expect
@@ -27,17 +28,10 @@ def test_the_page_has_the_findings_and_what_the_fork_consists_of(browser: Browse
             sweep_sheet(report().model_copy(update={"traces": [made]})),
         )
     )
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.set_default_timeout(1000 * PATIENCE_SECONDS)
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.goto(file.as_uri())
-    section = page.locator("section", has=page.get_by_role("heading", name="What the fork consists of, 4 GiB"))
-    patient = 1000 * PATIENCE_SECONDS
-    expect(section.locator("li").first).to_contain_text("waits for something that is no request", timeout=patient)
-    expect(section.locator("li").first.locator("code")).to_have_text("clock_nanosleep", timeout=patient)
-    expect(section.get_by_text("<b>usleep</b>")).to_be_visible(timeout=patient)
-    expect(section.locator("table")).to_have_count(len(TABLES), timeout=patient)
-    page.close()
-    assert faults == []
+    with opened(browser, file.as_uri(), viewport=DESKTOP) as page:
+        section = page.locator("section", has=page.get_by_role("heading", name="What the fork consists of, 4 GiB"))
+        patient = 1000 * PATIENCE_SECONDS
+        expect(section.locator("li").first).to_contain_text("waits for something that is no request", timeout=patient)
+        expect(section.locator("li").first.locator("code")).to_have_text("clock_nanosleep", timeout=patient)
+        expect(section.get_by_text("<b>usleep</b>")).to_be_visible(timeout=patient)
+        expect(section.locator("table")).to_have_count(len(TABLES), timeout=patient)

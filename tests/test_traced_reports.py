@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
+from made_records import a_run, a_run_case, changed
 from rich.console import Console
 from stored_comparison import COMPARISON
-from stored_run import a_case, a_run
 
 from zerolap.records import Comparison
 from zerolap.report.document import comparison_json, comparison_markdown, document_json, run_markdown
@@ -59,14 +59,13 @@ def on_terminal(document: Any, sheet_of: Any, width: int = 100) -> str:
     return file.getvalue()
 
 
-def a_comparison(**changes: Any) -> Comparison:
-    document = json.loads(comparison_json(COMPARISON))
-    document["cases"] = [{**document["cases"][0], **changes}]
-    return Comparison.model_validate(document)
+def compared(**changes: Any) -> Comparison:
+    """Return the comparison with what was traced of its first case."""
+    return COMPARISON.model_copy(update={"cases": [changed(COMPARISON.cases[0], **changes)]})
 
 
 def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
-    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=traced(1.5))])
+    run = a_run([a_run_case("get", {"traced_syscalls_per_op": 1.5}, traced=traced(1.5))])
     text = on_terminal(run, run_sheet)
     assert "traced in 3 passes" in text
     assert "1.25 to 1.75" in text
@@ -86,7 +85,7 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
     head = traced(2.0)
     added = {"thread": "redis-server", "call": "getpid", "calls_per_op": 1.0, "ns_per_op": 50.0}
     head["traced"]["calls"].append(added)
-    comparison = a_comparison(traced={"base": traced(1.5), "head": head})
+    comparison = compared(traced={"base": traced(1.5), "head": head})
     text = on_terminal(comparison, comparison_sheet)
     assert "traced in 3 passes of each side" in text
     assert "1.5 → 2" in text
@@ -98,7 +97,7 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_names_that_the_server_chose_stay_names(width: int) -> None:
     hostile = traced(1.5, HOSTILE, stacks=[stacks_of("system calls", HOSTILE, [HOSTILE] * 64, 1.0)])
-    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=hostile)])
+    run = a_run([a_run_case("get", {"traced_syscalls_per_op": 1.5}, traced=hostile)])
     assert "\x1b" not in on_terminal(run, run_sheet, width)
     markdown = run_markdown(run)
     assert "\x1b" not in markdown
@@ -110,7 +109,7 @@ def test_names_that_the_server_chose_stay_names(width: int) -> None:
 
 def test_a_report_without_stacks_states_why() -> None:
     without = traced(1.5, stacks=[], no_stacks="perf is not installed (apt-get install linux-perf)")
-    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
+    run = a_run([a_run_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
     assert "note: stacks are missing: perf is not installed" in on_terminal(run, run_sheet)
     assert "stacks are missing: perf is not installed" in run_markdown(run)
 
@@ -118,12 +117,12 @@ def test_a_report_without_stacks_states_why() -> None:
 def test_a_report_without_tcp_states_why() -> None:
     metrics = {"traced_syscalls_per_op": 1.5}
     without = traced(1.5, no_tcp="the server has no TCP connection; it has with --topology tcp")
-    run = a_run([a_case("get", metrics, traced=without)])
+    run = a_run([a_run_case("get", metrics, traced=without)])
     assert "note: nothing is reported of TCP: the server has no TCP connection" in on_terminal(run, run_sheet)
     assert "nothing is reported of TCP: the server has no TCP connection" in run_markdown(run)
     over_tcp = traced(1.5)
     over_tcp["metrics"]["tcp_data_segments_sent_per_op"] = [0.4, 0.38, 0.42]
-    text = on_terminal(a_run([a_case("get", metrics, traced=over_tcp)]), run_sheet)
+    text = on_terminal(a_run([a_run_case("get", metrics, traced=over_tcp)]), run_sheet)
     assert "TCP data segments sent/request" in text
     assert "0.38 to 0.42" in text
     assert "nothing is reported of TCP" not in text

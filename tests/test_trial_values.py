@@ -6,7 +6,8 @@ from typing import Any
 import httpx
 import pytest
 from http_server import served_lab
-from stored_run import DISTURBED, RESOLVED, RUN, a_measurement, record_trials
+from made_records import a_measurement
+from stored_run import DISTURBED, RESOLVED, RUN, record_trials
 from waiting import PATIENCE_SECONDS
 
 from zerolap.store import Store

@@ -18,6 +18,7 @@ from played_github import PlayedGitHub
 from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
+from webhook_payloads import label_trigger
 
 from zerolap.build import changes_between
 from zerolap.documents import FalseAlarmRecord
@@ -35,7 +36,6 @@ from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import (
     CommandTrigger,
-    PullRequestTrigger,
     PushTrigger,
     RequiredPermission,
     WithdrawalTrigger,
@@ -100,18 +100,8 @@ class Lab:
 
     def pull_request(self, head: str, base_sha: str) -> StoredTrigger:
         """Work on a label of a pull request to the branch `unstable`, and return what became of it."""
-        trigger = PullRequestTrigger(
-            repository=HELD_UP,
-            number=12,
-            actor="maintainer",
-            head=head,
-            base_ref="unstable",
-            base_sha=base_sha,
-            head_repository=HELD_UP,
-            is_fork=False,
-            label="a label",
-            scope="affected",
-        )
+        own = {"repository": HELD_UP, "head_repository": HELD_UP, "is_fork": False}
+        trigger = label_trigger(head=head, base_sha=base_sha, **own)
         stored = stored_trigger(trigger, f"label {next(NUMBERS)}", time.time())
         self.store.triggers.add(stored)
         assert asyncio.run(self.work.work_on(stored))
@@ -263,16 +253,7 @@ def test_what_waits_is_tried_in_its_turn_and_holds_up_its_repository_alone(lab: 
 
 def test_a_withdrawn_pull_request_that_had_to_wait_is_not_measured(lab: Lab) -> None:
     of_pull: dict[str, Any] = {"repository": HELD_UP, "number": 7, "actor": "alice"}
-    labelled = PullRequestTrigger(
-        **of_pull,
-        head="a" * 40,
-        base_ref="main",
-        base_sha=lab.source.first,
-        head_repository=HELD_UP,
-        is_fork=False,
-        label="perf",
-        scope="all",
-    )
+    labelled = label_trigger(**of_pull, base_sha=lab.source.first)
     waiting, withdrawn = (
         stored_trigger(one, one.kind, time.time()) for one in (labelled, WithdrawalTrigger(**of_pull, cause="closed"))
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
+from made_records import a_history, a_step
 from redis_process import PASSWORD, RedisProcess
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
@@ -23,7 +24,6 @@ from zerolap.history import (
     TableQuestion,
     version_table,
 )
-from zerolap.host import fingerprint
 from zerolap.judge import LogChange
 from zerolap.records import (
     Build,
@@ -87,17 +87,7 @@ def history_of_levels(
         )
         for case, of_case in levels.items()
     ]
-    return History(
-        created="2026-01-01T00:00:00Z",
-        command_line="zerolap history",
-        repository="/somewhere",
-        range="tags:1.0..1.9",
-        variant="default",
-        config={},
-        platform=fingerprint(),
-        commits=tuple(commits),
-        series=tuple(series),
-    )
+    return a_history(commits, series)
 
 
 def equal(cases: Sequence[Case]) -> CaseWeights:
@@ -247,19 +237,12 @@ def test_a_case_without_a_weight_is_shown_and_counts_nowhere(suite: list[Case]) 
 # Reasons.
 
 
-def changed(after: int, position: int, change: float, *reasons: str) -> HistoryChange:
-    return HistoryChange(
-        id=f"{position}", kind="step", after=after, position=position, change=change, low=change, high=change,
-        reasons=reasons,
-    )  # fmt: skip
-
-
 def test_the_reason_is_that_of_the_largest_change_of_the_same_direction(suite: list[Case]) -> None:
     changes = [
-        changed(0, 1, 0.9, "before"),
-        changed(1, 2, 0.2, "small"),
-        changed(2, 3, 0.5, "large"),
-        changed(3, 4, -0.4, "the other way"),
+        a_step(0, 1, 0.9, reasons=("before",)),
+        a_step(1, 2, 0.2, reasons=("small",)),
+        a_step(2, 3, 0.5, reasons=("large",)),
+        a_step(3, 4, -0.4, reasons=("the other way",)),
     ]
     levels = list(itertools.accumulate((math.log1p(change.change) for change in changes), initial=0.0))
     table = table_of(history_of_levels({"get": levels}, {"get": changes}), suite, since="1.1")
@@ -275,7 +258,7 @@ def test_reports_name_the_headline_and_what_lost_most(suite: list[Case], capsys:
         "set": [0.0, math.log(0.7)],
         "queue": [0.0, math.log(1.4)],
     }
-    changes = {"queue": [changed(0, 1, 0.4, "`push` calls `pop` (1 -> 2 per request)")]}
+    changes = {"queue": [a_step(0, 1, 0.4, reasons=("`push` calls `pop` (1 -> 2 per request)",))]}
     table = table_of(history_of_levels(levels, changes), suite)
     from rich.console import Console
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from made_records import a_verdict
 
 from zerolap.build import BuiltServer
 from zerolap.cases import core_suite
@@ -29,21 +30,8 @@ def counted(metric: str, base: float, head: float, width: float = WIDTH, word: V
     if word is None:
         is_changed = low * high > 0 and abs(change) > MIN_EFFECT
         word = ("regression" if change > 0 else "improvement") if is_changed else "same"
-    return Verdict(
-        metric=metric,
-        engine="counted",
-        verdict=word,
-        base=base,
-        head=head,
-        change=change,
-        low=low,
-        high=high,
-        q=0.0001,
-        samples=5,
-        pairs=5,
-        min_effect=MIN_EFFECT,
-        detectable=width,
-    )
+    figures = {"base": base, "head": head, "change": change, "low": low, "high": high, "detectable": width}
+    return a_verdict(word, metric, q=0.0001, min_effect=MIN_EFFECT, **figures)
 
 
 FEWER, MORE = counted(INSTRUCTIONS, 3419, 3351), counted(INSTRUCTIONS, 3419, 3487)

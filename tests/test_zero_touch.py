@@ -14,7 +14,7 @@ from github_state import APP
 from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import BUILD_PATIENCE_SECONDS, until
-from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, merge_group, pull_request, rerequested
+from webhook_payloads import REPOSITORY, label_trigger, merge_group, pull_request, rerequested
 from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
 
 from zerolap.engines.simulated import Simulated
@@ -22,7 +22,6 @@ from zerolap.store import Store
 from zerolap.triggers import outbox
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import read_trigger_settings
-from zerolap.triggers.trigger import PullRequestTrigger
 from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 MOST_BYTES = 6 * 1024
@@ -293,18 +292,8 @@ def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource, monkeypat
         async def scenario(fleet: SimulatedFleet) -> None:
             await fleet.until(lambda: len(store.fleet.platforms()) == 2)
             working = asyncio.create_task(triggers.run())
-            label = PullRequestTrigger(
-                repository=REPOSITORY,
-                number=NUMBER,
-                actor=MAINTAINER,
-                head=head,
-                base_ref="unstable",
-                base_sha=toy.first,
-                head_repository=REPOSITORY,
-                is_fork=False,
-                label=LABEL,
-                scope="affected",
-            )
+            own = {"repository": REPOSITORY, "head_repository": REPOSITORY, "is_fork": False}
+            label = label_trigger(**own, number=NUMBER, head=head, base_sha=toy.first)
             store.triggers.add(stored_trigger(label, "a label", time.time()))
             try:
                 await until_commented(f"`{PLATFORM}`: done")

@@ -14,6 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from zerolap.triggers.settings import GitHubSettings, RepositorySettings, TriggerLimits, TriggerSettings
+from zerolap.triggers.trigger import PullRequestTrigger
 from zerolap.triggers.webhooks.admission import Delivery
 
 SECRET = "a secret of the tests, and of nobody else"
@@ -38,6 +39,23 @@ def settings_of_tests(limits: TriggerLimits | None = None, **repository: Any) ->
         repository=(RepositorySettings.model_validate(fields | repository),),
         limits=limits or TriggerLimits(),
     )
+
+
+def label_trigger(**changes: Any) -> PullRequestTrigger:
+    """Return what a label on a pull request of a fork leads to."""
+    fields = {
+        "repository": REPOSITORY,
+        "number": 12,
+        "actor": MAINTAINER,
+        "head": HEAD,
+        "base_ref": "unstable",
+        "base_sha": BASE,
+        "head_repository": "stranger/redis",
+        "is_fork": True,
+        "label": LABEL,
+        "scope": "affected",
+    }
+    return PullRequestTrigger.model_validate({**fields, **changes})
 
 
 def labelled(

@@ -8,8 +8,8 @@ from zerolap.sheets import (
     COMMENT,
     DOCUMENT,
     PullRequestState,
-    comparison_document,
-    pull_request_sheet,
+    comparison_documents,
+    pull_request_sheets,
     run_sheet,
     with_reading,
 )
@@ -31,7 +31,7 @@ def comparison_json(comparison: Comparison) -> str:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comparison as a comment has it, with as much detail as a comment has room for."""
-    return fitting_markdown(comparison_document(comparison, detail) for detail in DOCUMENT)
+    return fitting_markdown(comparison_documents(comparison, DOCUMENT))
 
 
 def run_markdown(report: RunReport) -> str:
@@ -41,4 +41,4 @@ def run_markdown(report: RunReport) -> str:
 
 def body_markdown(state: PullRequestState, most_bytes: int = MOST_COMMENT_BYTES) -> str:
     """Return the comment, without a marker, with as much detail as fits into so many bytes of UTF-8."""
-    return fitting_markdown((pull_request_sheet(state, detail) for detail in COMMENT), most_bytes)
+    return fitting_markdown(pull_request_sheets(state, COMMENT), most_bytes)

@@ -12,8 +12,8 @@ from zerolap.sheets.case_words import (
 from zerolap.sheets.change_reasons import Reason as Reason, locations_of as locations_of, reasons_of as reasons_of
 from zerolap.sheets.change_sheet import (
     changed_cases as changed_cases,
-    comparison_document as comparison_document,
-    pull_request_sheet as pull_request_sheet,
+    comparison_documents as comparison_documents,
+    pull_request_sheets as pull_request_sheets,
     reason_section as reason_section,
 )
 from zerolap.sheets.check_sheet import check_sheet as check_sheet

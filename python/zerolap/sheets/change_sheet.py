@@ -1,7 +1,8 @@
 """A change on all platforms that measured it, as a comment on a pull request has it, and as Markdown of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from zerolap.records import Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
@@ -29,9 +30,16 @@ COMMAND_BYTES = 400
 DAY = slice(0, len("2026-11-20"))
 
 
-def pull_request_sheet(state: PullRequestState, detail: Detail) -> Sheet:
-    """Return what came of a pull request on all platforms, with links to its changed lines."""
-    change = _Change(state.platforms, rows_of(state.platforms, state.acknowledgements), detail)
+def pull_request_sheets(state: PullRequestState, details: Iterable[Detail]) -> Iterator[Sheet]:
+    """Yield what came of a pull request on all platforms, with links to its changed lines, in each of these details."""
+    rows = rows_of(state.platforms, state.acknowledgements)
+    measured = _Measured(state.platforms, rows, state.commits.changed)
+    for detail in details:
+        yield _pull_request_sheet(state, _Change(measured, detail))
+
+
+def _pull_request_sheet(state: PullRequestState, change: "_Change") -> Sheet:
+    detail = change.detail
     is_measured = not state.needs_approval or bool(state.platforms)
     sections = [
         change.reasons(state.commits),
@@ -43,12 +51,18 @@ def pull_request_sheet(state: PullRequestState, detail: Detail) -> Sheet:
     return change.sheet(sections, state.needs_approval)
 
 
-def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
-    """Return a comparison as a comment has it, with all that is folded, and without links to a host of its commits."""
-    platforms, cases = [outcome_of(comparison)], in_order(comparison.cases)
-    change = _Change(platforms, rows_of(platforms), detail)
+def comparison_documents(comparison: Comparison, details: Iterable[Detail]) -> Iterator[Sheet]:
+    """Yield a comparison as a comment has it, with all that is folded, and without links to a host of its commits."""
+    platforms = [outcome_of(comparison)]
+    measured = _Measured(platforms, rows_of(platforms))
+    for detail in details:
+        yield _comparison_document(comparison, _Change(measured, detail))
+
+
+def _comparison_document(comparison: Comparison, change: "_Change") -> Sheet:
+    detail, cases = change.detail, in_order(comparison.cases)
     notable = [case for case in cases if is_worth_a_section(case)]
-    unchanged = [row.case for row in change.rows if row.is_unchanged]
+    unchanged = [row.case for row in change.measured.rows if row.is_unchanged]
     traced = [section for case in cases if (section := traced_of_comparison(case)) is not None]
     sections = [
         Section(facts=list(_sides(comparison))),
@@ -58,7 +72,7 @@ def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
     ]
     if unchanged and detail.facts:
-        table = all_cases_table(unchanged, change.columns)
+        table = all_cases_table(unchanged, change.measured.columns)
         left_out = max(0, len(unchanged) - detail.rows)
         shown = table.model_copy(update={"rows": table.rows[: detail.rows], "left_out": left_out})
         title = counted(len(unchanged), "unchanged case", "unchanged cases")
@@ -73,9 +87,11 @@ def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
     return sheet.model_copy(update={"notes": notes})
 
 
-def changed_cases(rows: Sequence[CaseRow], platforms: int, detail: Detail) -> Table:
+def changed_cases(
+    rows: Sequence[CaseRow], platforms: int, detail: Detail, columns: AnswerColumns | None = None
+) -> Table:
     """Return a table of the cases that changed or are not decided, and how many rows are left out."""
-    columns = AnswerColumns.of_cases([row.case for row in rows])
+    columns = columns or AnswerColumns.of_cases([row.case for row in rows])
     table = changed_table(rows, columns, names_platform=platforms > 1, most_rows=detail.rows, lengths=detail)
     more = f"and {table.left_out:,} more in the report" if table.left_out else ""
     return table.model_copy(update={"left_out": 0, "remark": more})
@@ -102,18 +118,33 @@ def unexecuted_files(platforms: Sequence[PlatformOutcome]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Change:
+class _Measured:
+    """What sheets of any detail on a change are made from, found once for all of them."""
+
     platforms: Sequence[PlatformOutcome]
     rows: Sequence[CaseRow]
-    detail: Detail
+    changed: Sequence[ChangedLines] = ()
 
-    @property
+    @cached_property
     def columns(self) -> AnswerColumns:
         return AnswerColumns.of_cases([row.case for row in self.rows])
 
+    @cached_property
+    def reasons(self) -> Sequence[Reason]:
+        return reasons_of(self.rows, self.changed)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A change as a sheet of one detail has it."""
+
+    measured: _Measured
+    detail: Detail
+
     def sheet(self, sections: Sequence[Section], needs_approval: str = "") -> Sheet:
-        headline = headline_of_rows(self.rows, self.platforms, needs_approval, self.detail)
-        table = changed_cases(self.rows, len(self.platforms), self.detail)
+        platforms = self.measured.platforms
+        headline = headline_of_rows(self.measured.rows, platforms, needs_approval, self.detail)
+        table = changed_cases(self.measured.rows, len(platforms), self.detail, self.measured.columns)
         return Sheet(
             kind="change",
             title=headline.lead,
@@ -123,12 +154,11 @@ class _Change:
         )
 
     def reasons(self, commits: CommitRange | None) -> Section:
-        reasons = reasons_of(self.rows, () if commits is None else commits.changed)
-        return reason_section(self.rows, reasons, commits, self.detail)
+        return reason_section(self.measured.rows, self.measured.reasons, commits, self.detail)
 
     def unexecuted_files(self) -> Iterator[Sentence]:
         """Yield the changed files that no measured case executes."""
-        files = unexecuted_files(self.platforms)
+        files = unexecuted_files(self.measured.platforms)
         shown = [self.detail.named(file) for file in files[: self.detail.files]]
         if shown:
             further = f" and {len(files) - len(shown):,} more" if len(files) > len(shown) else ""
@@ -193,10 +223,10 @@ def _compared(state: PullRequestState, detail: Detail) -> Sentence:
 
 def _everything_else(change: _Change, command: str) -> Iterator[Section]:
     """Yield a folded section: unchanged cases, settings, builds, how to repeat the comparison."""
-    detail = change.detail
-    if not detail.facts or all(platform.comparison is None for platform in change.platforms):
+    detail, platforms = change.detail, change.measured.platforms
+    if not detail.facts or all(platform.comparison is None for platform in platforms):
         return
-    unchanged = [case for case in cases_of(change.rows) if case.first.is_unchanged]
+    unchanged = [case for case in cases_of(change.measured.rows) if case.first.is_unchanged]
     groups = group_table(unchanged, detail.groups, detail)
     number = [counted(len(unchanged), "unchanged case", "unchanged cases")] if unchanged else []
     yield Section(
@@ -204,7 +234,7 @@ def _everything_else(change: _Change, command: str) -> Iterator[Section]:
         is_folded=True,
         sections=[
             *([Section(tables=[groups])] if groups.rows else []),
-            Section(sentences=list(_facts(change.platforms, command, detail))),
+            Section(sentences=list(_facts(platforms, command, detail))),
         ],
     )
 
