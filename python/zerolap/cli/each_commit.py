@@ -5,6 +5,7 @@ from pathlib import Path
 
 from zerolap.cli import options
 from zerolap.cli.exit_code import filling_exit_code, history_exit_code
+from zerolap.cli.option_values import require_gate_of_range
 from zerolap.cli.output import write_shares
 from zerolap.history import Filling, FillOptions, HistoryHeader, history_of
 from zerolap.lab import Lab
@@ -29,6 +30,7 @@ class CommitShares:
 
         The range is BASE to HEAD, or the base is a range and what follows are names of cases.
         """
+        require_gate_of_range(fail_on)
         names = self.cases.cases or []
         text, names = (base, [*filter(None, [head]), *names]) if ".." in base else (f"{base}..{head or ''}", names)
         servers = self.servers

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
+from zerolap.documents.changed_functions import changed_functions
+from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
 from zerolap.documents.results import Results
 from zerolap.documents.traced_sides import traced_sides
@@ -14,6 +16,9 @@ from zerolap.records import (
     HEAD,
     TRACED,
     CaseResult,
+    ChangedFiles,
+    ChangedFunction,
+    ChangedFunctions,
     Comparison,
     DocumentState,
     EnvironmentMissing,
@@ -22,7 +27,7 @@ from zerolap.records import (
     Side,
     Summary,
 )
-from zerolap.store import Store
+from zerolap.store import BlobDamaged, Store
 
 
 def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
@@ -32,8 +37,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     words = [case.verdict for case in cases]
-    files = changed_files(results, explainer) if explainer is not None else None
-    of_files = unexecuted_notes(files)
+    files, functions = _changed_code(results, explainer) if explainer is not None else (None, None)
+    of_files = unexecuted_notes(files) if functions is None else []
     return Comparison(
         schema="zerolap.comparison/1",
         id=resolved.id,
@@ -54,9 +59,22 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         ),
         notes=[*resolved.notes, *of_anchor, *of_files, *placement_notes(results), *untimed_notes(results, state)],
         changed_files=files,
+        changed_functions=functions[0] if functions is not None else None,
+        unmeasured=functions[1] if functions is not None else None,
         cases=cases,
         skipped=list(resolved.skipped),
     )
+
+
+def _changed_code(
+    results: Results, explainer: CaseExplainer
+) -> tuple[ChangedFiles | None, tuple[ChangedFunctions, list[ChangedFunction]] | None]:
+    try:
+        cases = ExecutedCases(results, explainer.code)
+        return changed_files(explainer.code, cases), changed_functions(explainer.code, cases)
+    except (ValueError, OSError, BlobDamaged):
+        # What was measured stands, though a call graph or the debug information cannot be read.
+        return None, None
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
+from zerolap.documents.executed_code import ComparedCode
 from zerolap.documents.results import Results
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
@@ -27,13 +28,10 @@ from zerolap.records import (
     CHANGED,
     Case,
     CaseResult,
-    Changes,
     Finding,
-    SourceFunction,
     Spread,
     StartRatio,
     TrialFailed,
-    UnknownChanges,
     Validity,
     Verdict,
     with_rules_of_plugins,
@@ -44,12 +42,8 @@ class CaseExplainer(Protocol):
     """What knows the builds and sources of a comparison, and explains its cases by them."""
 
     @property
-    def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
-        """The functions in the debug information of the base and of the head."""
-
-    @property
-    def changes(self) -> Changes | UnknownChanges:
-        """What differs between the sources."""
+    def code(self) -> ComparedCode:
+        """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""

@@ -7,6 +7,7 @@ from zerolap.build import BuiltServer, changes_between, source_functions
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
+    ComparedCode,
     Results,
     TimedTrials,
     Trials,
@@ -47,6 +48,7 @@ from zerolap.records import (
     Finding,
     PerSide,
     SampledSide,
+    Side,
     Source,
     SourceFunction,
     UnknownChanges,
@@ -64,6 +66,22 @@ class Explainer:
         self._head = head
         self._sources = sources
         self._blobs = blobs
+
+    @functools.cached_property
+    def code(self) -> ComparedCode:
+        """The code of both sides; raises `OSError`, `UnreadableFile`."""
+        changes = self.changes if isinstance(self.changes, Changes) else Changes(files=[])
+        files = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
+        sides = {BASE: self._base, HEAD: self._head}
+        return ComparedCode(
+            functions=dict(zip(sides, self.functions, strict=True)),
+            digests=_digests(sides),
+            code_lines={
+                side: confined_reader.code_lines(str(built.program.path), built.record.source_root, files)
+                for side, built in sides.items()
+            },
+            changes=self.changes,
+        )
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
@@ -184,6 +202,17 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
+
+
+def _digests(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, str]] | None:
+    """Return the digests of the functions of both builds; none where instructions of one cannot be compared."""
+    try:
+        return {
+            side: confined_reader.function_digests(str(built.program.path), built.record.source_root)
+            for side, built in sides.items()
+        }
+    except confined_reader.UnreadableFile:
+        return None
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

@@ -50,6 +50,10 @@ from zerolap.records.case_check import (
     Held as Held,
     HeldOverTime as HeldOverTime,
 )
+from zerolap.records.changed_functions import (
+    ChangedFunction as ChangedFunction,
+    ChangedFunctions as ChangedFunctions,
+)
 from zerolap.records.changes import (
     Changes as Changes,
     FileChange as FileChange,

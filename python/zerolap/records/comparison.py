@@ -7,6 +7,7 @@ from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
+from zerolap.records.changed_functions import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
@@ -25,10 +26,10 @@ DocumentState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 
 TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 
-FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
-"""When a comparison counts as failed; each of the last two includes those before it, `unsure` invalid cases too.
+FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unmeasured", "unsure"]
+"""When a comparison counts as failed; `regression` includes those before it, and `unsure` all others and invalid cases.
 
-All but `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
+`unmeasured` is a changed function that no case executed. All but this and `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
 """
 
 REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
@@ -133,7 +134,7 @@ class CaseResult(Record):
                 return self.work is not None
             case "time":
                 return self.time_deciding is not None or self.work == "identical"
-            case "regression" | "unsure":
+            case "regression" | "unmeasured" | "unsure":
                 return bool(self.verdicts)
 
 
@@ -172,7 +173,8 @@ class ChangedFiles(Record):
 class Comparison(Record):
     """The document of one comparison; `reading` is added where it is written for others.
 
-    `changed_files` is null where it is not known which files the cases execute.
+    `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
+    cases execute. `unmeasured` has at most 500 of the changed functions that no case executed.
     """
 
     schema_: str = Field(default=COMPARISON_SCHEMA, alias="schema", serialization_alias="schema")
@@ -189,15 +191,21 @@ class Comparison(Record):
     cases: list[CaseResult]
     skipped: list[Skipped] = []
     changed_files: ChangedFiles | None = None
+    changed_functions: ChangedFunctions | None = None
+    unmeasured: list[ChangedFunction] | None = None
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.
 
-        It does if one of its cases fails, and if it has no answer at all: nothing shows then that there is no
-        regression.
+        It does if one of its cases fails, if no case executed a function that changed, and if it has no answer at all:
+        nothing shows then that there is no regression.
         """
-        return bool(self.failing_cases(when)) or not self.has_answer_for(when)
+        return bool(self.failing_cases(when)) or self.is_unseen(when) or not self.has_answer_for(when)
+
+    def is_unseen(self, when: FailOn) -> bool:
+        """Return whether a changed function that no case executed lets the comparison count as failed."""
+        return when in ("unmeasured", "unsure") and bool(self.unmeasured)
 
     def failing_cases(self, when: FailOn) -> list[CaseResult]:
         """Return the cases because of which the comparison counts as failed.
@@ -209,7 +217,7 @@ class Comparison(Record):
 
     def _fails(self, result: CaseResult, when: FailOn) -> bool:
         match when:
-            case "never":
+            case "never" | "unmeasured":
                 return False
             case "work":
                 return result.work == "regression" or result.fails_on_head_only
@@ -232,6 +240,8 @@ class Comparison(Record):
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether what decides if the comparison counts as failed was measured of any case."""
+        if when == "unmeasured" and self.changed_functions is None:
+            return False
         return when == "never" or any(case.has_answer_for(when) for case in self.cases)
 
 

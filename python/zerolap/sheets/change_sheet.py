@@ -24,6 +24,7 @@ from zerolap.sheets.measured_change import (
 )
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
+from zerolap.sheets.unexecuted import unexecuted_code
 
 COMMAND_BYTES = 400
 """A longer command is left to the report, as a part of a command cannot be run."""
@@ -38,7 +39,7 @@ def pull_request_sheet(state: PullRequestState, detail: Detail) -> Sheet:
         *change.reasons(state.commits),
         Section(
             sentences=[
-                *change.unexecuted_files(),
+                *change.unexecuted(),
                 *_acknowledgements(state.acknowledgements, detail),
             ]
         ),
@@ -59,7 +60,7 @@ def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
     sections = [
         Section(facts=list(_sides(comparison))),
         *change.reasons(None),
-        Section(sentences=list(change.unexecuted_files())),
+        Section(sentences=list(change.unexecuted())),
         *(folded(case_section(case)) for case in notable[: detail.cases]),
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
     ]
@@ -98,15 +99,6 @@ def reason_section(
     )
 
 
-def unexecuted_files(platforms: Sequence[PlatformOutcome]) -> list[str]:
-    """Return the changed files that no measured case executes on any platform; none where one does not know it."""
-    compared = [platform.comparison for platform in platforms if platform.comparison is not None]
-    known = [comparison.changed_files for comparison in compared if comparison.changed_files is not None]
-    if not known or len(known) < len(compared):
-        return []
-    return [file for file in known[0].unexecuted if all(file in of.unexecuted for of in known)]
-
-
 @dataclass(frozen=True)
 class _Change:
     """What a sheet on a change is made from."""
@@ -134,15 +126,10 @@ class _Change:
         reasons = reasons_of(self.rows, () if commits is None else commits.changed)
         return [reason_section(self.rows, reasons, commits, self.detail)]
 
-    def unexecuted_files(self) -> Iterator[Sentence]:
-        """Yield the changed files that no measured case executes."""
-        files = unexecuted_files(self.platforms)
-        shown = [self.detail.named(file) for file in files[: self.detail.files]]
-        if shown:
-            further = f" and {len(files) - len(shown):,} more" if len(files) > len(shown) else ""
-            which = "it" if len(files) == 1 else "them"
-            text = f"{', '.join(shown)}{further}: no measured case executes a function of {which}"
-            yield Sentence(label="Not measured", text=text)
+    def unexecuted(self) -> Iterator[Sentence]:
+        """Yield what of the change no measured case executes."""
+        compared = [platform.comparison for platform in self.platforms if platform.comparison is not None]
+        return unexecuted_code(compared).sentences(self.detail.unexecuted, self.detail)
 
 
 def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, names_case: bool) -> Sentence:

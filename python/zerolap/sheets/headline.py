@@ -24,6 +24,7 @@ from zerolap.sheets.measured_change import (
     Waiting,
 )
 from zerolap.sheets.phrases import PHRASES, Phrase
+from zerolap.sheets.unexecuted import unexecuted_code
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""
@@ -210,9 +211,8 @@ class _Statements:
     def _unexecuted(self) -> list[str]:
         """Return the statement that nothing of the change was measured, on a platform that has finished."""
         finished = [platform.comparison for platform in self.platforms if not platform.is_ongoing]
-        files = [comparison.changed_files for comparison in finished if comparison is not None]
-        is_unseen = bool(files) and all(of is not None and of.are_all_unexecuted for of in files)
-        return ["no measured case executes a changed file"] if is_unseen else []
+        statement = unexecuted_code([comparison for comparison in finished if comparison is not None]).statement
+        return [] if statement is None else [statement]
 
     def _unmeasured(self) -> list[str]:
         failed, invalid = len(self._of_word("failed")), len(self._of_word("invalid"))
