@@ -447,8 +447,8 @@ def source_functions(path: str, source_root: str) -> list[tuple[str, str, int, i
 def function_digests(path: str, source_root: str) -> list[tuple[str, str]]:
     """Name and digest of the code of each function that a binary has, without addresses.
 
-    Functions of equal digests in two builds do the same, but for what is done by functions that they call. The numbers of
-    a function's own lines are not in its digest, of functions of one name there is one.
+    Functions of equal digests in two builds do the same, but for what is done by functions that they call. The numbers
+    of a function's own lines are not in its digest, of functions of one name there is one.
 
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file, a broken one, or of a kind
     whose instructions cannot be compared.

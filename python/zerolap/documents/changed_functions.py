@@ -57,7 +57,7 @@ def changed_functions(
 
 
 def _changed(code: ComparedCode) -> Iterator[_Changed]:
-    """Yield the functions whose lines differ; all whose code differs where lines outside of functions do, or unknown."""
+    """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
     lines, is_outside = _changed_lines(code)
@@ -126,7 +126,7 @@ def _is_in_both(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> 
 def _with_cases(
     changed: _Changed, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
 ) -> ChangedFunction:
-    """Return a changed function with the cases that execute it, and its changed lines: of the base where none is new."""
+    """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
     names = []
     side: Side = HEAD if changed.lines.get(HEAD) else BASE
     executed_lines: set[int] = set()

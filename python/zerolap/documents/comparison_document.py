@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.changed_functions import changed_functions
+from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
 from zerolap.documents.results import Results

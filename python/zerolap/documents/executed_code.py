@@ -10,7 +10,6 @@ from zerolap.documents.identity import why_partly_counted
 from zerolap.documents.results import Results
 from zerolap.explain import SourceFunctions
 from zerolap.records import BASE, HEAD, CallGraph, Case, Changes, Measurement, Side, SourceFunction, UnknownChanges
-from zerolap.store import Blobs
 
 GRAPHS: Final = ("graph", "graph_alone", "graph_tick")
 SOURCES: Final = "src/"

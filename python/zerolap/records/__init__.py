@@ -50,7 +50,7 @@ from zerolap.records.case_check import (
     Held as Held,
     HeldOverTime as HeldOverTime,
 )
-from zerolap.records.changed_functions import (
+from zerolap.records.changed_function import (
     ChangedFunction as ChangedFunction,
     ChangedFunctions as ChangedFunctions,
 )

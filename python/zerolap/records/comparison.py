@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
-from zerolap.records.changed_functions import ChangedFunction, ChangedFunctions
+from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
@@ -29,7 +29,8 @@ TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unmeasured", "unsure"]
 """When a comparison counts as failed; `regression` includes those before it, and `unsure` all others and invalid cases.
 
-`unmeasured` is a changed function that no case executed. All but this and `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
+`unmeasured` is a changed function that no case executed. All but this and `never` include a case that fails on the head
+alone, and a comparison that has no answer to what is asked.
 """
 
 REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"

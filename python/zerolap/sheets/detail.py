@@ -11,8 +11,9 @@ class Detail(Lengths):
     """The largest number of rows, reasons and so on; `name` and `sentence` are numbers of characters.
 
     `links` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
-    groups of unchanged cases, `unexecuted` that of changed functions or files that no case executes. `cases` is the number of cases with all that
-    is known of them, `traced` that of traced cases. Without `facts` there is no folded section.
+    groups of unchanged cases, `unexecuted` that of changed functions or files that no case executes. `cases` is the
+    number of cases with all that is known of them, `traced` that of traced cases. Without `facts` there is no folded
+    section.
     """
 
     rows: int = 0

@@ -124,8 +124,8 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
     """Return the conclusion, None while a platform is not finished.
 
     `fail_on` decides what is a failure; acknowledged cases are none, and under `unmeasured` and `unsure` a platform
-    without a result is one too. So are cases of which none has an answer, as a regression cannot be ruled out then. It is a success if
-    every case is decided and none got worse, on every platform. Otherwise it is neutral.
+    without a result is one too. So are cases of which none has an answer, as a regression cannot be ruled out then. It
+    is a success if every case is decided and none got worse, on every platform. Otherwise it is neutral.
     """
     if state.needs_approval:
         return "action_required"

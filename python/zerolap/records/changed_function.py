@@ -6,9 +6,9 @@ from zerolap.records.base import Record
 class ChangedFunction(Record):
     """A function whose code differs between the builds, as the head defines it, or the base where it is gone.
 
-    `in_diff` is whether lines of it differ; the code of others differs because of a macro, a type or a table. `lines` of
-    those that differ have code, `executed_lines` of these were executed. `cases` are the first of the `case_count` cases
-    that execute it.
+    `in_diff` is whether lines of it differ; the code of others differs because of a macro, a type or a table. `lines`
+    of those that differ have code, `executed_lines` of these were executed. `cases` are the first of the `case_count`
+    cases that execute it.
     """
 
     function: str
