@@ -173,7 +173,7 @@ def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySou
     unseen = toy.commit("it alone is changed")
     document = compare(base, unseen, "toy-get").document()
     assert document["changed_files"] == {"compiled": ["src/sort.c"], "unexecuted": ["src/sort.c"]}
-    assert document["changed_functions"] == {"number": 1, "executed": 0, "functions": []}
+    assert document["changed_functions"] == {"number": 1, "executed": 0, "functions": [], "proposed_cases": []}
     assert places(document["unmeasured"]) == [("sort_values", "sort.c", 3)]
     toy.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
     (toy.path / "src" / "other_program.c").write_text("int main(void) {\n    return 0;\n}\n")
@@ -207,10 +207,13 @@ def test_each_changed_function_is_executed_by_cases_or_not_measured(compare: Any
     # The condition is executed, what it guards is not.
     assert 0 < get["executed_lines"] < get["lines"]
     assert places(document["unmeasured"]) == [("work_command", "commands.c", 49)]
+    # Of the package's cases, those of commands that the file carries out.
+    assert changed["proposed_cases"] == ["get-100B", "set-ex-100B"]
     reached = compare(toy.first, head, "toy-get", "toy-work", "--fail-on", "unmeasured").document()
     assert (reached["changed_functions"]["executed"], reached["unmeasured"]) == (2, [])
 
 
+@pytest.mark.slow
 def test_a_macro_changes_the_functions_that_use_it(compare: Any, toy: ToySource) -> None:
     toy.replace("commands.c", "static uint64_t last_checksum;", "static uint64_t last_checksum;\n#define STEP 1")
     toy.replace("commands.c", "(long long)(last_checksum >> 1)", "(long long)(last_checksum >> STEP)")

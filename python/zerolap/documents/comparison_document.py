@@ -71,10 +71,16 @@ def _changed_code(
 ) -> tuple[ChangedFiles | None, tuple[ChangedFunctions, list[ChangedFunction]] | None]:
     try:
         cases = ExecutedCases(results, explainer.code)
-        return changed_files(explainer.code, cases), changed_functions(explainer.code, cases)
+        files, functions = changed_files(explainer.code, cases), changed_functions(explainer.code, cases)
     except (ValueError, OSError, BlobDamaged):
         # What was measured stands, though a call graph or the debug information cannot be read.
         return None, None
+    if functions is None or not functions[1]:
+        return files, functions
+    whole, unexecuted = functions
+    measured = {case.name for case in results.resolved.cases}
+    proposed = [name for name in explainer.proposed_cases(unexecuted) if name not in measured]
+    return files, (whole.model_copy(update={"proposed_cases": proposed}), unexecuted)
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:

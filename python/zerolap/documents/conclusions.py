@@ -28,6 +28,7 @@ from zerolap.records import (
     CHANGED,
     Case,
     CaseResult,
+    ChangedFunction,
     Finding,
     Spread,
     StartRatio,
@@ -44,6 +45,9 @@ class CaseExplainer(Protocol):
     @property
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
+
+    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
+        """Return the known cases that may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""

@@ -1,9 +1,12 @@
 """Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
@@ -44,6 +47,7 @@ from zerolap.records import (
     HEAD,
     METRICS,
     CallGraph,
+    ChangedFunction,
     Changes,
     Finding,
     PerSide,
@@ -56,6 +60,9 @@ from zerolap.records import (
 )
 from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
+
+HANDLER: Final = re.compile(r"(\w+?)_?[cC]ommand")
+"""The name of a function that carries out a command."""
 
 
 class Explainer:
@@ -82,6 +89,16 @@ class Explainer:
             },
             changes=self.changes,
         )
+
+    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
+        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+
+        By the names that the family gives to handlers, such as `zaddCommand`.
+        """
+        files = {function.file for function in unexecuted if function.in_diff}
+        names = {function.name for of_side in self.functions for function in of_side if function.file in files}
+        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
+        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:

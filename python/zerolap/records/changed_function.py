@@ -24,12 +24,14 @@ class ChangedFunction(Record):
 class ChangedFunctions(Record):
     """How many functions a change changed, how many of them a case executed, and the first of these.
 
-    Those whose lines differ come first.
+    Those whose lines differ come first. `proposed_cases` send commands whose handlers are in the files of functions
+    that no case executed, and may execute them.
     """
 
     number: int
     executed: int
     functions: list[ChangedFunction]
+    proposed_cases: list[str] = []
 
     @property
     def unexecuted(self) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from zerolap.records import ChangedFunction, ChangedFunctions, Comparison
 from zerolap.sheets.format import counted, listing
 from zerolap.sheets.lengths import Lengths
-from zerolap.sheets.sheet import Sentence
+from zerolap.sheets.sheet import Sentence, as_name
 
 LABEL: Final = "Not measured"
 
@@ -17,7 +17,8 @@ class UnexecutedCode:
     """What no case of any comparison of one change executes.
 
     `number` is how many of `changed` functions no case executes, `functions` are the first of them. `beside` are those
-    that are executed without any of their changed lines. `statement` is that nothing of the change was measured.
+    that are executed without any of their changed lines, `proposed_cases` may execute more.
+    `statement` is that nothing of the change was measured.
     """
 
     number: int = 0
@@ -25,6 +26,7 @@ class UnexecutedCode:
     functions: Sequence[ChangedFunction] = ()
     beside: Sequence[ChangedFunction] = ()
     files: Sequence[str] = ()
+    proposed_cases: Sequence[str] = ()
     statement: str | None = None
 
     def sentences(self, most: int, lengths: Lengths) -> Iterator[Sentence]:
@@ -32,7 +34,9 @@ class UnexecutedCode:
         if self.number and most:
             of = counted(self.changed, "changed function", "changed functions")
             names = _named([_function(function, lengths) for function in self.functions], self.number, most)
-            yield Sentence(label=LABEL, text=f"{self.number:,} of {of}: {names}")
+            proposed = _named([as_name(case) for case in self.proposed_cases], len(self.proposed_cases), most)
+            reached = f"; {proposed} may execute them" if proposed else ""
+            yield Sentence(label=LABEL, text=f"{self.number:,} of {of}: {names}{reached}")
         if self.beside and most:
             names = _named([_function(function, lengths) for function in self.beside], len(self.beside), most)
             yield Sentence(label=LABEL, text=f"the changed lines of {names}, of which only other lines are executed")
@@ -67,6 +71,7 @@ def _unexecuted_functions(comparisons: Sequence[Comparison], changed: Sequence[C
         changed=changed[0].number,
         functions=of_all,
         beside=[function for name, function in beside[0].items() if all(name in others for others in beside)],
+        proposed_cases=changed[0].proposed_cases,
         statement="no measured case executes a changed function" if is_none else None,
     )
 
