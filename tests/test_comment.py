@@ -162,13 +162,13 @@ LOOK_UP, EXPIRE, SCAN_KEYS = a_function("getKey", 10, 3, 2), a_function("tryExpi
 
 def test_changed_functions_that_no_case_executes_are_named() -> None:
     platform = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([LOOK_UP], [EXPIRE, SCAN_KEYS])))
-    text = "2 of 3 changed functions: `tryExpire` (db.c:120), `scanKeys` (db.c:400); `zadd` may execute them"
+    text = "2 of 3 changed functions: `tryExpire` (`db.c:120`), `scanKeys` (`db.c:400`); `zadd` may execute them"
     assert f"Not measured: {text}" in comment_markdown(a_state(platform))
     assert "executes" not in headline(platform)
     # What one platform executes was measured.
     arm = a_platform("arm", a_comparison([*IDENTICAL], **functions_of([LOOK_UP, SCAN_KEYS], [EXPIRE])))
     both = comment_markdown(a_state(platform, arm))
-    assert "Not measured: 1 of 3 changed functions: `tryExpire` (db.c:120)" in both
+    assert "Not measured: 1 of 3 changed functions: `tryExpire` (`db.c:120`)" in both
     assert "scanKeys" not in both
     # Where one platform does not know it, nothing is claimed.
     assert "Not measured" not in comment_markdown(a_state(platform, a_platform("arm", a_comparison([*IDENTICAL]))))
@@ -178,7 +178,7 @@ def test_a_change_of_which_nothing_is_executed_is_no_unchanged_one() -> None:
     unseen = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([], [EXPIRE])))
     assert headline(unseen).endswith("but no measured case executes a changed function**")
     other_lines = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([EXPIRE], [])))
-    text = "Not measured: the changed lines of `tryExpire` (db.c:120), of which only other lines are executed"
+    text = "Not measured: the changed lines of `tryExpire` (`db.c:120`), of which only other lines are executed"
     assert text in comment_markdown(a_state(other_lines))
 
 

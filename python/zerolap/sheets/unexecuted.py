@@ -85,7 +85,7 @@ def _is_beside(function: ChangedFunction) -> bool:
 
 
 def _function(function: ChangedFunction, lengths: Lengths) -> str:
-    return f"{lengths.named(function.function)} ({lengths.plain(function.file)}:{function.line})"
+    return f"{lengths.named(function.function)} ({lengths.named(f'{function.file}:{function.line}')})"
 
 
 def _named(names: Sequence[str], number: int, most: int) -> str:
