@@ -192,6 +192,26 @@ def test_a_check_can_demand_that_all_changed_functions_are_executed(
     assert conclusion_of(a_state(a_platform("x86", a_comparison([*IDENTICAL]))), "unmeasured") == "failure"
 
 
+def together(word: str, share: str = "suite", name: str = "") -> dict[str, object]:
+    counts = {"cases": 9, "change": 0.0075, "low": 0.005, "high": 0.01, "q": 0.0001, "min_effect": 0.0025}
+    return {"answer": "time", "metric": "cpu_ns_per_op", "scope": share, "name": name, "verdict": word, **counts}
+
+
+def test_what_cases_pay_together_is_in_the_headline_and_in_a_line() -> None:
+    platform = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("regression")]))
+    assert headline(platform) == (
+        "**No change in 9 cases, all of them identical, but all 9 cases together take 0.75 % longer**"
+    )
+    line = r"Together: 9 cases: CPU ns per request +0.75 % \[+0.5, +1.0\], q \< 0.001"
+    assert line in comment_markdown(a_state(platform))
+    assert conclusion_of(a_state(platform), "regression") == "failure"
+    group = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("regression", "function", "lookupKey")]))
+    assert "9 cases that execute `lookupKey` together take 0.75 % longer" in comment_markdown(a_state(group))
+    unsure = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("unsure")]))
+    assert headline(unsure) == "**No change in 9 cases, all of them identical**"
+    assert "Together" not in comment_markdown(a_state(unsure))
+
+
 def test_names_of_cases_are_code_whatever_they_consist_of() -> None:
     cases = [of_both(name, a_work("identical", 0.0), commands=["HSET"]) for name in ("hset", "get-100B")]
     note = "not timed, as both sides execute the same instructions: get-100B, hset"

@@ -134,8 +134,8 @@ def variant(shared: str | None, side: str | None = None) -> "Variant":
 
 def require_gate_of_range(fail_on: str) -> None:
     """Raise `UsageError` where `--fail-on` asks for what only a comparison of two servers knows."""
-    if fail_on == "unmeasured":
+    if fail_on in ("suite", "unmeasured"):
         raise UsageError(
-            "`--fail-on unmeasured`: it is of two servers, not of a range of commits",
-            hint="zerolap compare BASE HEAD --fail-on unmeasured",
+            f"`--fail-on {fail_on}`: it is of two servers, not of a range of commits",
+            hint=f"zerolap compare BASE HEAD --fail-on {fail_on}",
         )

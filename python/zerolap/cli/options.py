@@ -408,6 +408,7 @@ class FailOn(StrEnum):
     NEVER = "never"
     WORK = "work"
     TIME = "time"
+    SUITE = "suite"
     REGRESSION = "regression"
     UNMEASURED = "unmeasured"
     UNSURE = "unsure"
@@ -423,10 +424,10 @@ FailWhen = Annotated[
     FailOn,
     typer.Option(
         "--fail-on",
-        help="End with exit code 1 on a regression of work, of time, or of either (regression); if no case executes a"
-        " changed function (unmeasured); unsure is all of these, and undecided or invalid cases. Every value but never"
-        " also applies if nothing was measured, and all but unmeasured if a case fails on the head only. Values: never,"
-        " work, time, regression, unmeasured, unsure.",
+        help="End with exit code 1 on a regression of work, of time, of cases together (suite), or of any of these"
+        " (regression); if no case executes a changed function (unmeasured); unsure is all of these, and undecided or"
+        " invalid cases. Every value but never also applies if nothing was measured, and work, time, regression and"
+        " unsure if a case fails on the head only. Values: never, work, time, suite, regression, unmeasured, unsure.",
         metavar="WHEN",
         rich_help_panel="Reports",
     ),

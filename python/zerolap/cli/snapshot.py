@@ -176,7 +176,7 @@ def _check_gate(fail_on: options.FailOn, *, has_sides: bool) -> None:
     """Raise `UsageError` where a sweep has no verdicts of the kind that `--fail-on` looks at."""
     from zerolap.errors import UsageError
 
-    if fail_on in (options.FailOn.WORK, options.FailOn.UNMEASURED):
+    if fail_on in (options.FailOn.WORK, options.FailOn.SUITE, options.FailOn.UNMEASURED):
         raise UsageError(f"`--fail-on {fail_on}`: a sweep has no verdicts on work", hint="write --fail-on regression")
     if fail_on is not options.FailOn.NEVER and not has_sides:
         raise UsageError("`--fail-on` needs something to compare with", hint="give --base SERVER or --vary KEY=A,B")

@@ -35,25 +35,35 @@ class _Changed:
         return self.definitions.get(HEAD) or self.definitions[BASE]
 
 
-def changed_functions(
-    code: ComparedCode, cases: ExecutedCases
-) -> tuple[ChangedFunctions, list[ChangedFunction]] | None:
-    """Return the changed functions that a case executed, and those that none did: of both at most `MOST_LISTED`.
+@dataclass(frozen=True)
+class ExecutedChange:
+    """The changed functions, those that no case executed, and the names of the cases that execute each other one."""
+
+    functions: ChangedFunctions
+    unexecuted: list[ChangedFunction]
+    executed_by: dict[str, list[str]]
+
+
+def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChange | None:
+    """Return the changed functions by whether a case executed them: of both kinds at most `MOST_LISTED`.
 
     None where that is not known: a case was timed that is not counted, or in part. Raises as `ExecutedCases.of_cases`.
     """
-    executed_by = list(cases.of_cases())
+    of_cases = list(cases.of_cases())
     executed: list[ChangedFunction] = []
     unexecuted: list[ChangedFunction] = []
+    executed_by: dict[str, list[str]] = {}
     for changed in _changed(code):
-        function = _with_cases(changed, executed_by, cases)
-        (executed if function.case_count else unexecuted).append(function)
+        function, names = _with_cases(changed, of_cases, cases)
+        (executed if names else unexecuted).append(function)
+        if names:
+            executed_by[function.function] = names
     if unexecuted and not cases.is_whole:
         return None
     whole = ChangedFunctions(
         number=len(executed) + len(unexecuted), executed=len(executed), functions=_in_order(executed)[:MOST_LISTED]
     )
-    return whole, _in_order(unexecuted)[:MOST_LISTED]
+    return ExecutedChange(whole, _in_order(unexecuted)[:MOST_LISTED], executed_by)
 
 
 def _changed(code: ComparedCode) -> Iterator[_Changed]:
@@ -125,7 +135,7 @@ def _is_in_both(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> 
 
 def _with_cases(
     changed: _Changed, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
-) -> ChangedFunction:
+) -> tuple[ChangedFunction, list[str]]:
     """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
     names = []
     side: Side = HEAD if changed.lines.get(HEAD) else BASE
@@ -140,7 +150,7 @@ def _with_cases(
             executed = by_side[side].lines
             file = changed.definition.file
             executed_lines |= {line for line in changed.lines.get(side, ()) if (file, line) in executed}
-    return ChangedFunction(
+    function = ChangedFunction(
         function=changed.definition.name,
         file=changed.definition.file,
         line=changed.definition.first_line,
@@ -150,6 +160,7 @@ def _with_cases(
         cases=names[:MOST_CASES],
         case_count=len(names),
     )
+    return function, names
 
 
 def _in_order(functions: Sequence[ChangedFunction]) -> list[ChangedFunction]:

@@ -240,6 +240,7 @@ from zerolap.records.pictures import (
     StackTree as StackTree,
 )
 from zerolap.records.platform import Platform as Platform
+from zerolap.records.pooled_change import PooledChange as PooledChange, PooledScope as PooledScope
 from zerolap.records.profile import (
     PROFILE_SCHEMA as PROFILE_SCHEMA,
     CaseProfile as CaseProfile,

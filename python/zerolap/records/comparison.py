@@ -12,6 +12,7 @@ from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
+from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped
 from zerolap.records.traced_case import TracedSides
 from zerolap.records.trial import HEAD, Side
@@ -26,11 +27,11 @@ DocumentState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 
 TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 
-FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unmeasured", "unsure"]
+FailOn: TypeAlias = Literal["never", "work", "time", "suite", "regression", "unmeasured", "unsure"]
 """When a comparison counts as failed; `regression` includes those before it, and `unsure` all others and invalid cases.
 
-`unmeasured` is a changed function that no case executed. All but this and `never` include a case that fails on the head
-alone, and a comparison that has no answer to what is asked.
+`suite` is a regression of cases together, `unmeasured` a changed function that no case executed. All but these and
+`never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
 """
 
 REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
@@ -135,7 +136,7 @@ class CaseResult(Record):
                 return self.work is not None
             case "time":
                 return self.time_deciding is not None or self.work == "identical"
-            case "regression" | "unmeasured" | "unsure":
+            case "suite" | "regression" | "unmeasured" | "unsure":
                 return bool(self.verdicts)
 
 
@@ -175,7 +176,8 @@ class Comparison(Record):
     """The document of one comparison; `reading` is added where it is written for others.
 
     `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
-    cases execute. `unmeasured` has at most 500 of the changed functions that no case executed.
+    cases execute. `unmeasured` has at most 500 of the changed functions that no case executed. `suite` has what cases
+    show together; it is empty where they are too few.
     """
 
     schema_: str = Field(default=COMPARISON_SCHEMA, alias="schema", serialization_alias="schema")
@@ -194,15 +196,23 @@ class Comparison(Record):
     changed_files: ChangedFiles | None = None
     changed_functions: ChangedFunctions | None = None
     unmeasured: list[ChangedFunction] | None = None
+    suite: list[PooledChange] = []
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.
 
-        It does if one of its cases fails, if no case executed a function that changed, and if it has no answer at all:
-        nothing shows then that there is no regression.
+        It does if one of its cases fails or several do together, if no case executed a function that changed, and if it
+        has no answer at all: nothing shows then that there is no regression.
         """
-        return bool(self.failing_cases(when)) or self.is_unseen(when) or not self.has_answer_for(when)
+        fails = self.failing_cases(when) or self.failing_together(when) or self.is_unseen(when)
+        return bool(fails) or not self.has_answer_for(when)
+
+    def failing_together(self, when: FailOn) -> list[PooledChange]:
+        """Return what got worse of cases together, because of which the comparison counts as failed."""
+        if when not in ("suite", "regression", "unsure"):
+            return []
+        return [pooled for pooled in self.suite if pooled.verdict == "regression"]
 
     def is_unseen(self, when: FailOn) -> bool:
         """Return whether a changed function that no case executed lets the comparison count as failed."""
@@ -218,7 +228,7 @@ class Comparison(Record):
 
     def _fails(self, result: CaseResult, when: FailOn) -> bool:
         match when:
-            case "never" | "unmeasured":
+            case "never" | "suite" | "unmeasured":
                 return False
             case "work":
                 return result.work == "regression" or result.fails_on_head_only
@@ -241,7 +251,7 @@ class Comparison(Record):
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether what decides if the comparison counts as failed was measured of any case."""
-        if when == "unmeasured" and self.changed_functions is None:
+        if (when == "unmeasured" and self.changed_functions is None) or (when == "suite" and not self.suite):
             return False
         return when == "never" or any(case.has_answer_for(when) for case in self.cases)
 

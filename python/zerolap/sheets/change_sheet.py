@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Comparison, FalseAlarms, MeasuredServer
+from zerolap.records import CHANGED, Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
 from zerolap.sheets.case_section import case_section, is_worth_a_section
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, group_table
@@ -22,6 +22,7 @@ from zerolap.sheets.measured_change import (
     PullRequestState,
     in_order_of_names,
 )
+from zerolap.sheets.pooled import pooled_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code
@@ -39,6 +40,7 @@ def pull_request_sheet(state: PullRequestState, detail: Detail) -> Sheet:
         *change.reasons(state.commits),
         Section(
             sentences=[
+                *change.together(),
                 *change.unexecuted(),
                 *_acknowledgements(state.acknowledgements, detail),
             ]
@@ -60,7 +62,7 @@ def comparison_document(comparison: Comparison, detail: Detail) -> Sheet:
     sections = [
         Section(facts=list(_sides(comparison))),
         *change.reasons(None),
-        Section(sentences=list(change.unexecuted())),
+        Section(sentences=[*change.together(), *change.unexecuted()]),
         *(folded(case_section(case)) for case in notable[: detail.cases]),
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
     ]
@@ -125,6 +127,14 @@ class _Change:
     def reasons(self, commits: CommitRange | None) -> list[Section]:
         reasons = reasons_of(self.rows, () if commits is None else commits.changed)
         return [reason_section(self.rows, reasons, commits, self.detail)]
+
+    def together(self) -> Iterator[Sentence]:
+        """Yield what the cases of each platform show together, where that is a change."""
+        for platform in self.platforms[: self.detail.platforms]:
+            if platform.comparison is not None and any(of.verdict in CHANGED for of in platform.comparison.suite):
+                where = f" on {self.detail.named(platform.name)}" if len(self.platforms) > 1 else ""
+                for text in pooled_sentences(platform.comparison, self.detail):
+                    yield Sentence(label=f"Together{where}", text=text)
 
     def unexecuted(self) -> Iterator[Sentence]:
         """Yield what of the change no measured case executes."""

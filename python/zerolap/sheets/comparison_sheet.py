@@ -13,6 +13,7 @@ from zerolap.sheets.environment import build_text, closing_facts, repeating, ser
 from zerolap.sheets.headline import Headline, headline_of, headline_of_rows
 from zerolap.sheets.lengths import Lengths
 from zerolap.sheets.measured_change import Done, PlatformOutcome
+from zerolap.sheets.pooled import pooled_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code
@@ -39,6 +40,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
             Fact(label="base", text=server_text(comparison.base)),
             Fact(label="head", text=server_text(comparison.head)),
             Fact(label="measured", text=effort(comparison)),
+            *(Fact(label="together", text=text) for text in pooled_sentences(comparison, Lengths())),
             *(Fact(label="not measured", text=text) for text in _unexecuted(comparison)),
             *([Fact(label="sure", text=chance)] if (chance := _chance(cases)) is not None else []),
         ],

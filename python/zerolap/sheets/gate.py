@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import CaseResult, Comparison, FailOn
-from zerolap.sheets.format import counted, listing, one_line
+from zerolap.sheets.format import change, counted, listing, one_line
 
 MOST_NAMES: Final = 5
 UNKNOWN: Final = "so a regression cannot be ruled out"
 NO_ANSWERS: Final[dict[FailOn, str]] = {
     "work": f"nothing was counted, {UNKNOWN}",
     "time": f"nothing was timed, {UNKNOWN}",
+    "suite": f"too few cases were measured, {UNKNOWN}",
     "unmeasured": "it is not known which changed functions were executed",
 }
 
@@ -33,6 +34,9 @@ def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
         *([f"regression in {_names(regressions)}"] if regressions else []),
         *([f"undecided or invalid: {_names(undecided)}"] if undecided else []),
     ]
+    if together := comparison.failing_together(when):
+        largest = max(together, key=lambda pooled: pooled.cases)
+        parts.append(f"regression of {largest.cases:,} cases together ({change(largest.change)})")
     if comparison.changed_functions is not None and comparison.is_unseen(when):
         unexecuted = counted(comparison.changed_functions.unexecuted, "changed function", "changed functions")
         parts.append(f"no case executed {unexecuted}")

@@ -409,7 +409,8 @@ export interface ComparedCaseRow {
  * The document of one comparison; `reading` is added where it is written for others.
  *
  * `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
- * cases execute. `unmeasured` has at most 500 of the changed functions that no case executed.
+ * cases execute. `unmeasured` has at most 500 of the changed functions that no case executed. `suite` has what cases
+ * show together; it is empty where they are too few.
  */
 export interface Comparison {
   schema: "zerolap.comparison/1";
@@ -428,6 +429,7 @@ export interface Comparison {
   changed_files: ChangedFiles | null;
   changed_functions: ChangedFunctions | null;
   unmeasured: Array<ChangedFunction> | null;
+  suite: Array<PooledChange>;
   reading: Reading | null;
 }
 
@@ -1464,6 +1466,27 @@ export interface PlatformStep {
   change: number;
   facts_changed: boolean;
   text: string;
+}
+
+/**
+ * The mean change of a metric over cases, each of which counts alike, with its interval over the cases.
+ *
+ * They are all cases of the comparison, a group of them, or those that execute a changed function; `name` is that of
+ * the group or function, empty for all. `q` is the adjusted p over all pooled changes of the comparison, null where
+ * the metric is not changed.
+ */
+export interface PooledChange {
+  answer: "work" | "time";
+  metric: string;
+  scope: "suite" | "group" | "function";
+  name: string;
+  cases: number;
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  q: number | null;
+  min_effect: number;
 }
 
 /** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */

@@ -135,8 +135,8 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
         return "cancelled"
     comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
     failing = [case for comparison in comparisons for case in comparison.failing_cases(fail_on)]
-    is_unseen = any(comparison.is_unseen(fail_on) for comparison in comparisons)
-    if is_unseen or any(not _is_acknowledged(case, state.acknowledgements) for case in failing):
+    is_worse = any(comparison.failing_together(fail_on) or comparison.is_unseen(fail_on) for comparison in comparisons)
+    if is_worse or any(not _is_acknowledged(case, state.acknowledgements) for case in failing):
         return "failure"
     is_without_result = any(isinstance(platform.state, Failed) for platform in state.platforms) or not all(
         comparison.has_answer_for(fail_on) for comparison in comparisons
