@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from zerolap.judge import CPU_TIME, FEWEST_CASES, CasesTogether, pooled_changes
-from zerolap.records import METRICS, CaseResult, PooledChange, Settings, PooledScope
+from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings
 
 POOLED_METRICS: Final = ("instructions_per_op", CPU_TIME)
 MOST_FUNCTIONS: Final = 20

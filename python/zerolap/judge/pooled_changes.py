@@ -7,7 +7,7 @@ from typing import Final
 from zerolap import _core
 from zerolap.judge.block_verdicts import RESOLUTION
 from zerolap.judge.verdict_rule import Q
-from zerolap.records import METRICS, PooledChange, VerdictWord, PooledScope
+from zerolap.records import METRICS, PooledChange, PooledScope, VerdictWord
 
 FEWEST_CASES: Final = 4
 """The fewest cases whose scatter shows how far their mean can be trusted."""
