@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo tour async-fork-demo test test-packages test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots bench-house chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo tour async-fork-demo test test-packages test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots bench-house bench-unseen chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +100,9 @@ bench-snapshots: setup  ## measure what a fork costs over sizes of data, and whe
 
 bench-house: setup  ## measure how large the project is, what a column costs, and with FIGURES="test_seconds ci_seconds" how long its checks take; writes .bench/house.json
 	@.venv/bin/python -m benches.house $(FIGURES)
+
+bench-unseen: setup  ## measure what verdicts see of costs that no case alone shows, planted with SEED=N; writes .bench/unseen.json
+	@.venv/bin/python -m benches.unseen $(SEED)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -29,7 +29,7 @@ from zerolap.fail_on import FailOn
 from zerolap.github import hidden_marker
 from zerolap.records import CaseResult, Comparison, FalseAlarms
 from zerolap.report.document import MOST_COMMENT_BYTES, body_markdown, comparison_markdown
-from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
+from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status, conclusion_of
 from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
@@ -142,6 +142,72 @@ def test_what_no_case_executes_does_not_count_as_unchanged() -> None:
     both = a_state(unseen, partly)
     assert headline(*both.platforms) == f"**{lead}**"
     assert "Not measured: `src/geo.c`" in comment_markdown(both)
+
+
+def a_function(name: str, line: int, lines: int = 2, executed_lines: int = 0) -> dict[str, object]:
+    counts = {"lines": lines, "executed_lines": executed_lines}
+    return {"function": name, "file": "db.c", "line": line, "in_diff": True, **counts}
+
+
+def functions_of(executed: list[dict[str, object]], unmeasured: list[dict[str, object]]) -> dict[str, object]:
+    number = len(executed) + len(unmeasured)
+    changed = {"number": number, "executed": len(executed), "functions": executed, "proposed_cases": ["zadd"]}
+    return {"changed_functions": changed, "unmeasured": unmeasured}
+
+
+LOOK_UP, EXPIRE, SCAN_KEYS = a_function("getKey", 10, 3, 2), a_function("tryExpire", 120), a_function("scanKeys", 400)
+
+
+def test_changed_functions_that_no_case_executes_are_named() -> None:
+    platform = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([LOOK_UP], [EXPIRE, SCAN_KEYS])))
+    text = "2 of 3 changed functions: `tryExpire` (`db.c:120`), `scanKeys` (`db.c:400`); `zadd` may execute them"
+    assert f"Not measured: {text}" in comment_markdown(a_state(platform))
+    assert "executes" not in headline(platform)
+    # What one platform executes was measured.
+    arm = a_platform("arm", a_comparison([*IDENTICAL], **functions_of([LOOK_UP, SCAN_KEYS], [EXPIRE])))
+    both = comment_markdown(a_state(platform, arm))
+    assert "Not measured: 1 of 3 changed functions: `tryExpire` (`db.c:120`)" in both
+    assert "scanKeys" not in both
+    # Where one platform does not know it, nothing is claimed.
+    assert "Not measured" not in comment_markdown(a_state(platform, a_platform("arm", a_comparison([*IDENTICAL]))))
+
+
+def test_a_change_of_which_nothing_is_executed_is_no_unchanged_one() -> None:
+    unseen = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([], [EXPIRE])))
+    assert headline(unseen).endswith("but no measured case executes a changed function**")
+    other_lines = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([EXPIRE], [])))
+    text = "Not measured: the changed lines of `tryExpire` (`db.c:120`), of which only other lines are executed"
+    assert text in comment_markdown(a_state(other_lines))
+
+
+@pytest.mark.parametrize(("unmeasured", "conclusion"), [([], "success"), ([EXPIRE], "failure")])
+def test_a_check_can_demand_that_all_changed_functions_are_executed(
+    unmeasured: list[dict[str, object]], conclusion: str
+) -> None:
+    platform = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([LOOK_UP], unmeasured)))
+    assert conclusion_of(a_state(platform), "unmeasured") == conclusion
+    assert conclusion_of(a_state(platform), "regression") == "success"
+    assert conclusion_of(a_state(a_platform("x86", a_comparison([*IDENTICAL]))), "unmeasured") == "failure"
+
+
+def together(word: str, share: str = "suite", name: str = "") -> dict[str, object]:
+    counts = {"cases": 9, "change": 0.0075, "low": 0.005, "high": 0.01, "q": 0.0001, "min_effect": 0.0025}
+    return {"answer": "time", "metric": "cpu_ns_per_op", "scope": share, "name": name, "verdict": word, **counts}
+
+
+def test_what_cases_pay_together_is_in_the_headline_and_in_a_line() -> None:
+    platform = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("regression")]))
+    assert headline(platform) == (
+        "**No change in 9 cases, all of them identical, but all 9 cases together take 0.75 % longer**"
+    )
+    line = r"Together: 9 cases: CPU ns per request +0.75 % \[+0.5, +1.0\], q \< 0.001"
+    assert line in comment_markdown(a_state(platform))
+    assert conclusion_of(a_state(platform), "regression") == "failure"
+    group = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("regression", "function", "lookupKey")]))
+    assert "9 cases that execute `lookupKey` together take 0.75 % longer" in comment_markdown(a_state(group))
+    unsure = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("unsure")]))
+    assert headline(unsure) == "**No change in 9 cases, all of them identical**"
+    assert "Together" not in comment_markdown(a_state(unsure))
 
 
 def test_names_of_cases_are_code_whatever_they_consist_of() -> None:

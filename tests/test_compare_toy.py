@@ -173,12 +173,56 @@ def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySou
     unseen = toy.commit("it alone is changed")
     document = compare(base, unseen, "toy-get").document()
     assert document["changed_files"] == {"compiled": ["src/sort.c"], "unexecuted": ["src/sort.c"]}
-    assert "not measured: src/sort.c: no measured case executes a function of it" in document["notes"]
+    assert document["changed_functions"] == {"number": 1, "executed": 0, "functions": [], "proposed_cases": []}
+    assert places(document["unmeasured"]) == [("sort_values", "sort.c", 3)]
     toy.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
     (toy.path / "src" / "other_program.c").write_text("int main(void) {\n    return 0;\n}\n")
     both = compare(base, toy.commit("so is one that is executed"), "toy-get").document()
     # What is no part of the server is nothing that its cases could execute.
     assert both["changed_files"] == {"compiled": ["src/commands.c", "src/sort.c"], "unexecuted": ["src/sort.c"]}
+
+
+REPLIES = "add_bulk(client, value->data, value->length);"
+
+
+def places(functions: Any) -> list[tuple[str, str, int]]:
+    return [(function["function"], function["file"], function["line"]) for function in functions]
+
+
+def test_each_changed_function_is_executed_by_cases_or_not_measured(compare: Any, toy: ToySource) -> None:
+    head = toy.changed(
+        ("commands.c", REPLIES, f'if (value->length > 1 << 20)\n        add_status(client, "LARGE");\n    {REPLIES}'),
+        ("commands.c", "(long long)(last_checksum >> 1)", "(long long)(last_checksum >> 2)"),
+        # A comment is no change of a function.
+        ("commands.c", "    table_put(arguments", "    // as before\n    table_put(arguments"),
+    )
+    ended = compare(toy.first, head, "toy-get", "--fail-on", "unmeasured")
+    assert ended.code == 1
+    assert "--fail-on unmeasured applies: no case executed 1 changed function" in ended.err
+    document = json.loads(ended.out)
+    changed = document["changed_functions"]
+    assert (changed["number"], changed["executed"]) == (2, 1)
+    (get,) = changed["functions"]
+    assert (get["function"], get["in_diff"], get["cases"], get["case_count"]) == ("get_command", True, ["toy-get"], 1)
+    # The condition is executed, what it guards is not.
+    assert 0 < get["executed_lines"] < get["lines"]
+    assert places(document["unmeasured"]) == [("work_command", "commands.c", 49)]
+    # Of the package's cases, those of commands that the file carries out.
+    assert changed["proposed_cases"] == ["get-100B", "set-ex-100B"]
+    reached = compare(toy.first, head, "toy-get", "toy-work", "--fail-on", "unmeasured").document()
+    assert (reached["changed_functions"]["executed"], reached["unmeasured"]) == (2, [])
+
+
+@pytest.mark.slow
+def test_a_macro_changes_the_functions_that_use_it(compare: Any, toy: ToySource) -> None:
+    toy.replace("commands.c", "static uint64_t last_checksum;", "static uint64_t last_checksum;\n#define STEP 1")
+    toy.replace("commands.c", "(long long)(last_checksum >> 1)", "(long long)(last_checksum >> STEP)")
+    base = toy.commit("a macro")
+    toy.replace("commands.c", "#define STEP 1", "#define STEP 3")
+    document = compare(base, toy.commit("another value"), "toy-get").document()
+    assert document["changed_functions"]["number"] == 1
+    (function,) = document["unmeasured"]
+    assert (function["function"], function["in_diff"]) == ("work_command", False)
 
 
 @pytest.mark.slow

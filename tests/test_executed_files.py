@@ -1,16 +1,13 @@
 """Which changed files the measured cases execute: also of cases whose counts leave out what is timed."""
 
-from types import SimpleNamespace
-from typing import cast
-
 import pytest
 from made_records import a_measurement
 from stored_run import REQUEST, RESOLVED
 
 from zerolap.documents.case_trials import TimedTrials, Trials
+from zerolap.documents.executed_code import ComparedCode, ExecutedCases
 from zerolap.documents.executed_files import changed_files
 from zerolap.documents.results import Results
-from zerolap.lab.reasons import Explainer
 from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, Resolved, SourceFunction
 from zerolap.store import Store
 
@@ -55,8 +52,9 @@ def executed(
     results.counted[CASE.name] = Trials(CASE, measurements)
     if timed:
         results.timed[CASE.name] = TimedTrials(CASE, {})
-    explainer = SimpleNamespace(functions=(FUNCTIONS, FUNCTIONS), changes=changes)
-    return changed_files(results, cast("Explainer", explainer))
+    sides = (BASE, HEAD)
+    code = ComparedCode(dict.fromkeys(sides, FUNCTIONS), None, {side: {} for side in sides}, changes)
+    return changed_files(code, ExecutedCases(results, code))
 
 
 def test_a_file_of_which_no_function_is_in_a_call_graph_is_not_executed(store: Store) -> None:

@@ -38,7 +38,7 @@ ALWAYS = {"longest_pause_us", "event_seconds", "throughput_lost", "during_p99_us
         (["redis-server", "--base", "tcp://127.0.0.1:1"], "is a running server"),
         (["redis-server", "--min-effect", "0%", "--vary", "hz=1,2"], "is not a change"),
         (["redis-server", "--fail-on", "regression"], "`--fail-on` needs something to compare with"),
-        (["redis-server", "--fail-on", "work", "--vary", "hz=1,2"], "no verdicts on work"),
+        (["redis-server", "--fail-on", "work", "--vary", "hz=1,2"], "no verdicts on it"),
         (["no-such-server"], "names no server"),
     ],
 )

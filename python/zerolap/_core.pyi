@@ -17,15 +17,18 @@ __all__ = [
     "answer_of",
     "binary_facts",
     "call_graph",
+    "code_lines",
     "compare_executed",
     "cusum",
     "describe_load",
     "equivalence",
     "executed",
     "executed_digest",
+    "executed_functions",
     "export_profile",
     "fitting_counters",
     "fold_stacks",
+    "function_digests",
     "function_lines",
     "function_samples",
     "functions_by_case",
@@ -315,6 +318,12 @@ def executed_beginning_with(executed: bytes, beginnings: list[str]) -> list[tupl
     Raises `ValueError` when the bytes are not what `executed` returns.
     """
 
+def executed_functions(executed: bytes) -> list[str]:
+    """The functions of a program that have code of their own and of which an instruction was executed in a window.
+
+    Raises `ValueError` when the bytes are not what `executed` returns.
+    """
+
 def executed_digest(executed: bytes) -> str | None:
     """The SHA-256 of what a program executed, in hexadecimal, without names and without how often.
 
@@ -433,6 +442,22 @@ def source_functions(path: str, source_root: str) -> list[tuple[str, str, int, i
     and line. Empty without debug information.
 
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file or a broken one.
+    """
+
+def function_digests(path: str, source_root: str) -> list[tuple[str, str]]:
+    """Name and digest of the code of each function that a binary has, without addresses.
+
+    Functions of equal digests in two builds do the same, but for what is done by functions that they call. The numbers
+    of a function's own lines are not in its digest, of functions of one name there is one.
+
+    Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file, a broken one, or of a kind
+    whose instructions cannot be compared.
+    """
+
+def code_lines(path: str, source_root: str, files: list[str]) -> list[tuple[str, list[int]]]:
+    """The lines that the compiler made code of, in those of the files that a binary has code of.
+
+    Files have the form of the call graphs. Raises as `source_functions` does.
     """
 
 def paired_change(base: list[float], head: list[float], sd_floor: float, confidence: float) -> PairedChange:

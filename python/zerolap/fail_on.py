@@ -2,8 +2,9 @@
 
 from typing import Literal, TypeAlias
 
-FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
-"""Each of the last two includes those before it, `unsure` invalid cases too.
+FailOn: TypeAlias = Literal["never", "work", "time", "suite", "regression", "unmeasured", "unsure"]
+"""`regression` includes those before it, and `unsure` all others and invalid cases.
 
-All but `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
+`suite` is a regression of cases together, `unmeasured` a changed function that no case executed. All but these and
+`never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
 """

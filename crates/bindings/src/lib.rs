@@ -22,8 +22,9 @@ mod _core {
     use crate::load::{answer_of, describe_load, look_up_role};
     #[pymodule_export]
     use crate::profile::{
-        BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_beginning_with, executed_digest,
-        merge_call_graphs, source_functions, structures, timer_graph,
+        BinaryFacts, binary_facts, call_graph, code_lines, compare_executed, executed, executed_beginning_with,
+        executed_digest, executed_functions, function_digests, merge_call_graphs, source_functions, structures,
+        timer_graph,
     };
     #[pymodule_export]
     use crate::stacks::{

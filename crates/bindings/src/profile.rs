@@ -113,6 +113,15 @@ pub(crate) fn executed_digest(py: Python<'_>, executed: PyBackedBytes) -> PyResu
 
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn executed_functions(py: Python<'_>, executed: PyBackedBytes) -> PyResult<Vec<String>> {
+    py.detach(|| {
+        let executed = Executed::from_json(&executed).map_err(value_error)?;
+        Ok(executed.functions().map(str::to_owned).collect())
+    })
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn executed_beginning_with(
     py: Python<'_>,
     executed: PyBackedBytes,
@@ -173,6 +182,28 @@ pub(crate) fn source_functions(
         .detach(|| functions::source_functions(Path::new(path), source_root))
         .map_err(|error| binary_error(&error, path))?;
     Ok(functions.into_iter().map(|f| (f.file, f.name, f.first_line, f.last_line)).collect())
+}
+
+#[pyfunction]
+pub(crate) fn function_digests(py: Python<'_>, path: &str, source_root: &str) -> PyResult<Vec<(String, String)>> {
+    let digests = py
+        .detach(|| identity::function_digests(Path::new(path), source_root))
+        .map_err(|error| binary_error(&error, path))?;
+    Ok(digests.map_err(value_error)?.into_iter().collect())
+}
+
+#[pyfunction]
+pub(crate) fn code_lines(
+    py: Python<'_>,
+    path: &str,
+    source_root: &str,
+    files: Vec<String>,
+) -> PyResult<Vec<(String, Vec<u32>)>> {
+    let files = files.into_iter().collect();
+    let lines = py
+        .detach(|| functions::code_lines(Path::new(path), source_root, &files))
+        .map_err(|error| binary_error(&error, path))?;
+    Ok(lines.into_iter().collect())
 }
 
 #[pyfunction]

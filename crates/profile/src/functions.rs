@@ -1,6 +1,6 @@
 //! The functions of the source and the lines they take, out of the debug information.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use gimli::{AttributeValue, DebuggingInformationEntry};
@@ -35,7 +35,36 @@ pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunc
     of_object(&object::File::parse(&*bytes)?, &SourceRoot::new(source_root))
 }
 
+/// The lines that the compiler made code of, in those of `files` that it knows, which are named as in call graphs.
+///
+/// # Errors
+/// As [`source_functions`].
+pub fn code_lines(
+    path: &Path,
+    source_root: &str,
+    files: &BTreeSet<String>,
+) -> Result<BTreeMap<String, Vec<u32>>, BinaryError> {
+    let bytes = elf::read(path)?;
+    let root = SourceRoot::new(source_root);
+    let (_, lines, names) = definitions_and_lines(&object::File::parse(&*bytes)?, &root)?;
+    let mut by_file: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (file, line) in lines.with_code() {
+        if files.contains(&names[file]) {
+            by_file.entry(names[file].clone()).or_default().push(line);
+        }
+    }
+    Ok(by_file)
+}
+
 pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Vec<SourceFunction>, BinaryError> {
+    let (definitions, lines, names) = definitions_and_lines(file, root)?;
+    Ok(with_last_lines(definitions, &lines.finish(), &names))
+}
+
+type DefinitionsAndLines = (Vec<Definition>, LineSet, Vec<String>);
+
+/// All definitions of C functions, all lines in the tables of lines, and the names of their files.
+fn definitions_and_lines(file: &object::File<'_>, root: &SourceRoot) -> Result<DefinitionsAndLines, BinaryError> {
     let sections = elf::sections(file, &elf::UNIT_SECTIONS)?;
     let dwarf = elf::dwarf(file, &sections);
     let mut files = Files::new(root);
@@ -50,7 +79,7 @@ pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Ve
             lines.collect(&unit, &table)?;
         }
     }
-    Ok(with_last_lines(definitions.finish(), &lines.finish(), &files.names))
+    Ok((definitions.finish(), lines, files.names))
 }
 
 /// Index into the table of files in the source tree.
@@ -233,29 +262,53 @@ pub(crate) fn referred(unit: &gimli::Unit<Reader<'_>>, value: AttributeValue<Rea
 /// Lines of files in the source tree. A row of the line table that lies between a definition's first line and the next
 /// definition's belongs to that definition, wherever its code was inlined.
 #[derive(Default)]
-struct LineSet(Vec<(FileId, u32)>);
+struct LineSet {
+    all: Vec<(FileId, u32)>,
+    /// Those that an instruction belongs to: several rows may stand at one address, where the last of them counts.
+    with_code: Vec<(FileId, u32)>,
+}
 
 impl LineSet {
     fn collect(&mut self, unit: &gimli::Unit<Reader<'_>>, files: &UnitFiles) -> Result<(), BinaryError> {
         let Some(program) = unit.line_program.clone() else { return Ok(()) };
         let mut rows = program.rows();
+        let mut before: Option<(u64, (FileId, u32))> = None;
         while let Some((_, row)) = rows.next_row()? {
+            if let Some((_, line)) = before.take_if(|(address, _)| *address < row.address()) {
+                add(&mut self.with_code, line);
+            }
             let file = usize::try_from(row.file_index()).ok().and_then(|index| files.get(index).copied().flatten());
             let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
+            before = None;
             let (Some(file), Some(line), false) = (file, line, row.end_sequence()) else { continue };
-            if self.0.last() != Some(&(file, line)) {
-                self.0.push((file, line));
-            }
+            before = Some((row.address(), (file, line)));
+            add(&mut self.all, (file, line));
         }
         Ok(())
     }
 
     /// Sorted, without doubles.
-    fn finish(mut self) -> Vec<(FileId, u32)> {
-        self.0.sort_unstable();
-        self.0.dedup();
-        self.0
+    fn finish(self) -> Vec<(FileId, u32)> {
+        sorted(self.all)
     }
+
+    /// Sorted, without doubles.
+    fn with_code(self) -> Vec<(FileId, u32)> {
+        sorted(self.with_code)
+    }
+}
+
+/// Adds a line unless it is the one before, as most are.
+fn add(lines: &mut Vec<(FileId, u32)>, line: (FileId, u32)) {
+    if lines.last() != Some(&line) {
+        lines.push(line);
+    }
+}
+
+fn sorted(mut lines: Vec<(FileId, u32)>) -> Vec<(FileId, u32)> {
+    lines.sort_unstable();
+    lines.dedup();
+    lines
 }
 
 #[cfg(test)]

@@ -38,7 +38,9 @@ use thiserror::Error;
 
 use crate::callgrind::Dump;
 use crate::elf::{self, BinaryError};
+use crate::functions;
 use crate::pin_library::PIN_LIBRARY;
+use crate::source_root::SourceRoot;
 
 pub(crate) use image::digest as image_digest;
 
@@ -148,6 +150,12 @@ impl Executed {
         Ok(read)
     }
 
+    /// The functions of which an instruction was executed in a window.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        let executed = |node: &&Node| node.code && node.lines.iter().any(|line| line.1 != Times::default());
+        self.nodes.iter().filter(executed).map(|node| node.name.as_str())
+    }
+
     /// How often a request of the pipelined windows executes instructions whose text begins with one of `beginnings`: by
     /// function and index of the beginning, none of them 0. Functions of one name count as one.
     #[must_use]
@@ -238,6 +246,24 @@ pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryErr
         Err(reason) => executed.unknown = Some(reason),
     }
     Ok(executed)
+}
+
+/// Digests of the code of a program's functions, by the normal form of their symbols. Functions of equal digests do the
+/// same, wherever a linker puts them, but for what the functions do that they call. The inner error is why there are none.
+///
+/// # Errors
+/// When the program cannot be read, is no ELF file, or a broken one.
+pub fn function_digests(
+    program: &Path,
+    source_root: &str,
+) -> Result<Result<BTreeMap<String, String>, String>, BinaryError> {
+    let bytes = elf::read(program)?;
+    let file = object::File::parse(&*bytes)?;
+    let mut lines = code::LinesOf::new();
+    for function in functions::of_object(&file, &SourceRoot::new(source_root))? {
+        lines.entry(function.name).or_default().push(function.first_line..=function.last_line);
+    }
+    Ok(image::Image::of(&file)?.and_then(|image| code::digests(&image, &lines)))
 }
 
 /// Moves to the program what callgrind did not take for a part of it.

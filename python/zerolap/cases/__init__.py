@@ -5,6 +5,7 @@ from zerolap.cases._load import (
     core_suite as core_suite,
     known_topologies as known_topologies,
     load_cases as load_cases,
+    packaged_cases as packaged_cases,
     packaged_suites as packaged_suites,
 )
 from zerolap.cases._public_topologies import PublicTopologies as PublicTopologies, load_topologies as load_topologies

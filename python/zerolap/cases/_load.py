@@ -79,6 +79,11 @@ def packaged_suites() -> list[str]:
     return sorted(file.name.removesuffix(".yml") for file in files if file.name.endswith(".yml"))
 
 
+def packaged_cases() -> list[Case]:
+    """Return the cases of all suites that come with the package."""
+    return [case for name in packaged_suites() for case in _packaged(name)]
+
+
 def _packaged(name: str) -> list[Case]:
     resource = resources.files("zerolap.cases") / "suites" / f"{name}.yml"
     return _cases([read_document(resource.read_text(encoding="utf-8"), str(resource))])

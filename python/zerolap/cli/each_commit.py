@@ -4,6 +4,7 @@ from pathlib import Path
 
 from zerolap.cli import options
 from zerolap.cli.exit_code import filling_exit_code, history_exit_code
+from zerolap.cli.option_values import require_gate_of_range
 from zerolap.cli.output import write_sheet
 from zerolap.fail_on import FailOn
 from zerolap.history import Filling, FillOptions, HistoryHeader, history_of
@@ -28,6 +29,7 @@ def show_shares(
 
     The range is BASE to HEAD, the two `ends`, or BASE is a range and what follows are names of cases.
     """
+    require_gate_of_range(fail_on)
     (base, head), names = ends, cases.cases or []
     text, names = (base, [*filter(None, [head]), *names]) if ".." in base else (f"{base}..{head or ''}", names)
     of_range = options.RangeOptions(repo=servers.repo or Path(), config=servers.config, variant=servers.variant)

@@ -93,12 +93,14 @@ def report(
 ) -> None:
     """Write what is open."""
     from zerolap.cli.exit_code import history_exit_code
+    from zerolap.cli.option_values import require_gate_of_range
     from zerolap.cli.output import write_history
     from zerolap.cli.repeated_command import command_line
     from zerolap.history import HistoryHeader, history_of, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
+    require_gate_of_range(fail_on)
     asked = commits.asked(cases.selected())
     with Store.open_known(store) as results:
         asked = commits.known(asked, results)

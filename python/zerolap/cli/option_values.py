@@ -130,3 +130,12 @@ def variant(shared: str | None, side: str | None = None) -> "Variant":
         return shared_variant
     changes = parse_variant(side)
     return DEFAULT if changes.is_default else shared_variant.with_changes(changes)
+
+
+def require_gate_of_range(fail_on: str) -> None:
+    """Raise `UsageError` where `--fail-on` asks for what only a comparison of two servers knows."""
+    if fail_on in ("suite", "unmeasured"):
+        raise UsageError(
+            f"`--fail-on {fail_on}`: it is of two servers, not of a range of commits",
+            hint=f"zerolap compare BASE HEAD --fail-on {fail_on}",
+        )

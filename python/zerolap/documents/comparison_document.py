@@ -1,10 +1,14 @@
 """Two servers in, verdicts and reasons out."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from zerolap.documents.changed_functions import ExecutedChange, changed_functions
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
+from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
 from zerolap.documents.results import Results
+from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
 from zerolap.documents.unmeasured import placement_notes, untimed_notes
 from zerolap.judge import JUDGED_TIMES, Bank, with_rules
@@ -14,6 +18,7 @@ from zerolap.records import (
     HEAD,
     TRACED,
     CaseResult,
+    ChangedFiles,
     Comparison,
     DocumentState,
     EnvironmentMissing,
@@ -22,7 +27,7 @@ from zerolap.records import (
     Side,
     Summary,
 )
-from zerolap.store import Store
+from zerolap.store import BlobDamaged, Store
 
 
 def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
@@ -33,7 +38,7 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     words = [case.verdict for case in cases]
-    files = changed_files(results, explainer) if explainer is not None else None
+    files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(
         schema="zerolap.comparison/1",
         id=resolved.id,
@@ -55,14 +60,31 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         notes=[
             *resolved.notes,
             *of_anchor,
-            *unexecuted_notes(files),
+            *(unexecuted_notes(files) if code is None else []),
             *placement_notes(results),
             *untimed_notes(results, state),
         ],
         changed_files=files,
+        changed_functions=code.functions if code is not None else None,
+        unmeasured=code.unexecuted if code is not None else None,
+        suite=suite_changes(cases, resolved.settings, code.executed_by if code is not None else {}),
         cases=cases,
         skipped=list(resolved.skipped),
     )
+
+
+def _changed_code(results: Results, explainer: CaseExplainer) -> tuple[ChangedFiles | None, ExecutedChange | None]:
+    try:
+        cases = ExecutedCases(results, explainer.code)
+        files, code = changed_files(explainer.code, cases), changed_functions(explainer.code, cases)
+    except (ValueError, OSError, BlobDamaged):
+        # What was measured stands, though a call graph or the debug information cannot be read.
+        return None, None
+    if code is None or not code.unexecuted:
+        return files, code
+    measured = {case.name for case in results.resolved.cases}
+    proposed = [name for name in explainer.proposed_cases(code.unexecuted) if name not in measured]
+    return files, replace(code, functions=code.functions.model_copy(update={"proposed_cases": proposed}))
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:

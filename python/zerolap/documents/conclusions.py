@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials
+from zerolap.documents.executed_code import ComparedCode
 from zerolap.documents.results import Results
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
@@ -27,13 +28,11 @@ from zerolap.records import (
     CHANGED,
     Case,
     CaseResult,
-    Changes,
+    ChangedFunction,
     Finding,
-    SourceFunction,
     Spread,
     StartRatio,
     TrialFailed,
-    UnknownChanges,
     Validity,
     Verdict,
     with_rules_of_plugins,
@@ -44,12 +43,11 @@ class CaseExplainer(Protocol):
     """What knows the builds and sources of a comparison, and explains its cases by them."""
 
     @property
-    def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
-        """The functions in the debug information of the base and of the head."""
+    def code(self) -> ComparedCode:
+        """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
-    @property
-    def changes(self) -> Changes | UnknownChanges:
-        """What differs between the sources."""
+    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
+        """Return the known cases that may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""

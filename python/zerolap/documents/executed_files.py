@@ -1,96 +1,41 @@
 """Which of the changed files the measured cases execute, from the call graphs of counted trials."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from zerolap.documents.case_trials import Trials
-from zerolap.documents.conclusions import CaseExplainer
-from zerolap.documents.identity import why_partly_counted
-from zerolap.documents.results import Results
-from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges, is_compiled
-from zerolap.store import BlobDamaged, Blobs
+from zerolap.documents.executed_code import ComparedCode, ExecutedCases, as_in_graphs
+from zerolap.records import ChangedFiles, FileChange, UnknownChanges, is_compiled
 
-GRAPHS: Final = ("graph", "graph_alone", "graph_tick")
-SOURCES: Final = "src/"
 NAMED_FILES: Final = 5
 
 
-@dataclass(frozen=True)
-class _Changed:
-    """A file that a change has, by its name; `names` are those in the call graphs of both sides."""
-
-    name: str
-    names: frozenset[str]
-
-    @classmethod
-    def of(cls, change: FileChange) -> "_Changed":
-        names = [name for name in (change.old_file, change.new_file) if name]
-        # Call graphs show files as the server's Makefile does, which runs in this directory.
-        return cls(change.new_file or change.old_file, frozenset(name.removeprefix(SOURCES) for name in names))
-
-
-def changed_files(results: Results, explainer: CaseExplainer) -> ChangedFiles | None:
+def changed_files(code: ComparedCode, cases: ExecutedCases) -> ChangedFiles | None:
     """Return the changed files that are in either program, and those of them that no measured case executes.
 
     None where that is not known: the sources cannot be compared, or a case was timed that is not counted, or in part.
+    Raises as `ExecutedCases.of_cases`.
     """
-    if isinstance(explainer.changes, UnknownChanges):
+    if isinstance(code.changes, UnknownChanges):
         return None
-    try:
-        return _changed_files(results, explainer, explainer.changes)
-    except (ValueError, OSError, BlobDamaged):
-        # What was measured stands, though a call graph or the debug information cannot be read.
+    changed = [change for change in code.changes.files if is_compiled(_name(change))]
+    executed = {file for _, by_side in cases.of_cases() for code in by_side.values() for file in code.files}
+    unexecuted = [change for change in changed if not _names(change) & executed]
+    if unexecuted and not cases.is_whole:
         return None
+    known = {as_in_graphs(function.file) for of_side in code.functions.values() for function in of_side}
+    # Another program's, or built without debug information: whether it is executed shows nowhere.
+    absent = [change for change in unexecuted if not _names(change) & known]
+    return ChangedFiles(
+        compiled=[_name(change) for change in changed if change not in absent],
+        unexecuted=[_name(change) for change in unexecuted if change not in absent],
+    )
 
 
-def _changed_files(results: Results, explainer: CaseExplainer, changes: Changes) -> ChangedFiles | None:
-    changed = [_Changed.of(file) for file in changes.files if is_compiled(file.new_file or file.old_file)]
-    unexecuted = list(changed)
-    # Of cases that both sides execute alike, the call graphs are one.
-    graphs = dict.fromkeys(_graphs(results))
-    for digest in graphs:
-        if digest is not None and unexecuted:
-            executed = _executed(digest, results.blobs)
-            unexecuted = [file for file in unexecuted if not file.names & executed]
-    if unexecuted and (None in graphs or not graphs):
-        return None
-    if unexecuted:
-        known = {function.file.removeprefix(SOURCES) for of_side in explainer.functions for function in of_side}
-        absent = [file for file in unexecuted if not file.names & known]
-        # Another program's, or built without debug information: whether it is executed shows nowhere.
-        changed, unexecuted = ([file for file in files if file not in absent] for files in (changed, unexecuted))
-    return ChangedFiles(compiled=[file.name for file in changed], unexecuted=[file.name for file in unexecuted])
+def _name(change: FileChange) -> str:
+    return change.new_file or change.old_file
 
 
-def _graphs(results: Results) -> Iterator[str | None]:
-    """Yield the call graphs of each measured case; None for a case of which not all that was measured was counted."""
-    for case in results.resolved.cases:
-        counted = results.counted.get(case.name)
-        is_counted = counted is not None and counted.usable and bool(counted.all)
-        if case.name in results.timed and (not is_counted or why_partly_counted(results.resolved, case) is not None):
-            # I/O threads, network connections and replicas execute functions that no call graph shows.
-            yield None
-        if counted is not None and is_counted:
-            yield from _graphs_of(counted)
-
-
-def _graphs_of(counted: Trials) -> Iterator[str | None]:
-    for side in (BASE, HEAD):
-        for measurement in counted.measurements.get(side, [])[:1]:
-            graphs = [getattr(measurement, kind) for kind in GRAPHS]
-            yield from (digest for digest in graphs if digest is not None)
-            if measurement.graph is None:
-                yield None
-
-
-def _executed(digest: str, blobs: Blobs) -> set[str]:
-    """Return the files of the functions that a call graph has, and of those that are inlined into them."""
-    graph = CallGraph.model_validate_json(blobs.get(digest))
-    functions = [function for function in graph.functions if function.instructions > 0 or function.calls > 0]
-    files = {function.file for function in functions if function.file is not None}
-    files |= {file for function in functions for file, _, _ in function.lines}
-    return {graph.files[file].removeprefix(SOURCES) for file in files}
+def _names(change: FileChange) -> set[str]:
+    return {as_in_graphs(name) for name in (change.old_file, change.new_file) if name}
 
 
 def unexecuted_notes(files: ChangedFiles | None) -> list[str]:

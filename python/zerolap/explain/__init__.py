@@ -33,6 +33,7 @@ from zerolap.explain.causes import (
     explain_opposed_work as explain_opposed_work,
     explain_slow_starts as explain_slow_starts,
 )
+from zerolap.explain.changed_lines import changed_code_lines as changed_code_lines
 from zerolap.explain.counted_work import (
     ExecutedKinds as ExecutedKinds,
     case_evidence as case_evidence,

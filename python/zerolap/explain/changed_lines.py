@@ -162,6 +162,21 @@ class DifferingLines:
         return _executed_lines(file, node, self._new)
 
 
+def changed_code_lines(changes: Changes) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return the numbers of the lines that were removed and added, by file, but for those without code of their own."""
+    removed: dict[str, list[int]] = {}
+    added: dict[str, list[int]] = {}
+    for file in changes.files:
+        for hunk in file.hunks:
+            for of_side, name, sign, start in (
+                (removed, file.old_file, "-", hunk.old_start),
+                (added, file.new_file, "+", hunk.new_start),
+            ):
+                lines = enumerate(_lines_with(sign, hunk.text), start)
+                of_side.setdefault(name, []).extend(number for number, line in lines if not NO_CODE.fullmatch(line))
+    return removed, added
+
+
 def _is_head_of(location: _ChangedLocation, old: SourceFunction | None, new: SourceFunction | None) -> bool:
     """Whether a location is no more than the line with the function's name and parameters."""
     lines = [(old, location.old_lines), (new, location.new_lines)]

@@ -84,6 +84,11 @@ from zerolap.judge.looks import (
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )
+from zerolap.judge.pooled_changes import (
+    FEWEST_CASES as FEWEST_CASES,
+    CasesTogether as CasesTogether,
+    pooled_changes as pooled_changes,
+)
 from zerolap.judge.regressions import (
     CaseRegression as CaseRegression,
     PushChange as PushChange,

@@ -1,12 +1,16 @@
 """Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
+    ComparedCode,
     Results,
     TimedTrials,
     Trials,
@@ -43,10 +47,12 @@ from zerolap.records import (
     HEAD,
     METRICS,
     CallGraph,
+    ChangedFunction,
     Changes,
     Finding,
     PerSide,
     SampledSide,
+    Side,
     Source,
     SourceFunction,
     UnknownChanges,
@@ -54,6 +60,9 @@ from zerolap.records import (
 )
 from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
+
+HANDLER: Final = re.compile(r"(\w+?)_?[cC]ommand")
+"""The name of a function that carries out a command."""
 
 
 class Explainer:
@@ -64,6 +73,32 @@ class Explainer:
         self._head = head
         self._sources = sources
         self._blobs = blobs
+
+    @functools.cached_property
+    def code(self) -> ComparedCode:
+        """The code of both sides; raises `OSError`, `UnreadableFile`."""
+        changes = self.changes if isinstance(self.changes, Changes) else Changes(files=[])
+        files = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
+        sides = {BASE: self._base, HEAD: self._head}
+        return ComparedCode(
+            functions=dict(zip(sides, self.functions, strict=True)),
+            digests=_digests(sides),
+            code_lines={
+                side: confined_reader.code_lines(str(built.program.path), built.record.source_root, files)
+                for side, built in sides.items()
+            },
+            changes=self.changes,
+        )
+
+    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
+        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+
+        By the names that the family gives to handlers, such as `zaddCommand`.
+        """
+        files = {function.file for function in unexecuted if function.in_diff}
+        names = {function.name for of_side in self.functions for function in of_side if function.file in files}
+        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
+        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
@@ -184,6 +219,17 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
+
+
+def _digests(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, str]] | None:
+    """Return the digests of the functions of both builds; none where instructions of one cannot be compared."""
+    try:
+        return {
+            side: confined_reader.function_digests(str(built.program.path), built.record.source_root)
+            for side, built in sides.items()
+        }
+    except confined_reader.UnreadableFile:
+        return None
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

@@ -47,6 +47,10 @@ from zerolap.records.case_check import (
     Held as Held,
     HeldOverTime as HeldOverTime,
 )
+from zerolap.records.changed_function import (
+    ChangedFunction as ChangedFunction,
+    ChangedFunctions as ChangedFunctions,
+)
 from zerolap.records.changes import (
     Changes as Changes,
     FileChange as FileChange,
@@ -233,6 +237,7 @@ from zerolap.records.pictures import (
     StackTree as StackTree,
 )
 from zerolap.records.platform import Platform as Platform
+from zerolap.records.pooled_change import PooledChange as PooledChange, PooledScope as PooledScope
 from zerolap.records.profile import (
     PROFILE_SCHEMA as PROFILE_SCHEMA,
     CaseProfile as CaseProfile,

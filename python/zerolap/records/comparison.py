@@ -8,10 +8,12 @@ from pydantic import Field
 from zerolap.fail_on import FailOn
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
+from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
+from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped
 from zerolap.records.traced_case import TracedSides
 from zerolap.records.trial import HEAD, Side
@@ -128,7 +130,7 @@ class CaseResult(Record):
                 return self.work is not None
             case "time":
                 return self.time_deciding is not None or self.work == "identical"
-            case "regression" | "unsure":
+            case "suite" | "regression" | "unmeasured" | "unsure":
                 return bool(self.verdicts)
 
 
@@ -167,7 +169,9 @@ class ChangedFiles(Record):
 class Comparison(Record):
     """The document of one comparison; `reading` is added where it is written for others.
 
-    `changed_files` is null where it is not known which files the cases execute.
+    `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
+    cases execute. `unmeasured` has at most 500 of the changed functions that no case executed. `suite` has what cases
+    show together; it is empty where they are too few.
     """
 
     schema_: str = Field(default=COMPARISON_SCHEMA, alias="schema", serialization_alias="schema")
@@ -184,15 +188,29 @@ class Comparison(Record):
     cases: list[CaseResult]
     skipped: list[Skipped] = []
     changed_files: ChangedFiles | None = None
+    changed_functions: ChangedFunctions | None = None
+    unmeasured: list[ChangedFunction] | None = None
+    suite: list[PooledChange] = []
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.
 
-        It does if one of its cases fails, and if it has no answer at all: nothing shows then that there is no
-        regression.
+        It does if one of its cases fails or several do together, if no case executed a function that changed, and if it
+        has no answer at all: nothing shows then that there is no regression.
         """
-        return bool(self.failing_cases(when)) or not self.has_answer_for(when)
+        fails = self.failing_cases(when) or self.failing_together(when) or self.is_unseen(when)
+        return bool(fails) or not self.has_answer_for(when)
+
+    def failing_together(self, when: FailOn) -> list[PooledChange]:
+        """Return what got worse of cases together, because of which the comparison counts as failed."""
+        if when not in ("suite", "regression", "unsure"):
+            return []
+        return [pooled for pooled in self.suite if pooled.verdict == "regression"]
+
+    def is_unseen(self, when: FailOn) -> bool:
+        """Return whether a changed function that no case executed lets the comparison count as failed."""
+        return when in ("unmeasured", "unsure") and bool(self.unmeasured)
 
     def failing_cases(self, when: FailOn) -> list[CaseResult]:
         """Return the cases because of which the comparison counts as failed.
@@ -204,7 +222,7 @@ class Comparison(Record):
 
     def _fails(self, result: CaseResult, when: FailOn) -> bool:
         match when:
-            case "never":
+            case "never" | "suite" | "unmeasured":
                 return False
             case "work":
                 return result.work == "regression" or result.fails_on_head_only
@@ -227,6 +245,8 @@ class Comparison(Record):
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether what decides if the comparison counts as failed was measured of any case."""
+        if (when == "unmeasured" and self.changed_functions is None) or (when == "suite" and not self.suite):
+            return False
         return when == "never" or any(case.has_answer_for(when) for case in self.cases)
 
 

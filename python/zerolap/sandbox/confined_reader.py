@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -92,6 +92,22 @@ def structures(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> li
     result = _read("structures", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
     return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
+
+
+def function_digests(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> dict[str, str]:
+    """Return what `_core.function_digests` does, by name; raises `OSError`, `UnreadableFile`."""
+    result = _read("function_digests", [path], [source_root], limits)
+    values = iter(_texts(result) if result else [])
+    return dict(zip(values, values, strict=True))
+
+
+def code_lines(
+    path: str, source_root: str, files: Collection[str], limits: ReaderLimits = LIMITS
+) -> dict[str, frozenset[int]]:
+    """Return what `_core.code_lines` does, by file; raises `OSError`, `UnreadableFile`."""
+    result = _read("code_lines", [path], [source_root, *files], limits)
+    values = iter(_texts(result) if result else [])
+    return {file: frozenset(map(int, lines.split())) for file, lines in zip(values, values, strict=True)}
 
 
 def call_graph(

@@ -35,6 +35,15 @@ def _structures(core: ModuleType, path: str, source_root: str) -> bytes:
     return _fields(*(value for structure in core.structures(path, source_root) for value in structure))
 
 
+def _digests(core: ModuleType, path: str, source_root: str) -> bytes:
+    return _fields(*(value for function in core.function_digests(path, source_root) for value in function))
+
+
+def _lines(core: ModuleType, path: str, source_root: str, *files: str) -> bytes:
+    known = core.code_lines(path, source_root, list(files))
+    return _fields(*(value for file, lines in known for value in (file, " ".join(map(str, lines)))))
+
+
 def _graph(
     core: ModuleType, small: str, large: str, requests_small: str, requests_large: str, source_root: str
 ) -> bytes:
@@ -74,6 +83,8 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "binary_facts": _facts,
     "source_functions": _functions,
     "structures": _structures,
+    "function_digests": _digests,
+    "code_lines": _lines,
     "call_graph": _graph,
     "timer_graph": _timers,
     "executed": _executed,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from zerolap.records import Comparison, FalseAlarms, MeasuredServer
+from zerolap.records import CHANGED, Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
 from zerolap.sheets.case_section import case_section, is_worth_a_section
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, group_table
@@ -17,13 +17,16 @@ from zerolap.sheets.format import COMMIT_DIGITS, counted
 from zerolap.sheets.headline import headline_of_rows, state_text
 from zerolap.sheets.measured_change import (
     Acknowledgement,
+    ChangedLines,
     CommitRange,
     PlatformOutcome,
     PullRequestState,
     in_order_of_names,
 )
+from zerolap.sheets.pooled import pooled_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
+from zerolap.sheets.unexecuted import unexecuted_code
 
 COMMAND_BYTES = 400
 """A longer command is left to the report, as a part of a command cannot be run."""
@@ -43,7 +46,13 @@ def _pull_request_sheet(state: PullRequestState, change: "_Change") -> Sheet:
     is_measured = not state.needs_approval or bool(state.platforms)
     sections = [
         change.reasons(state.commits),
-        Section(sentences=[*change.unexecuted_files(), *_acknowledgements(state.acknowledgements, detail)]),
+        Section(
+            sentences=[
+                *change.together(),
+                *change.unexecuted(),
+                *_acknowledgements(state.acknowledgements, detail),
+            ]
+        ),
         Section(sentences=list(_platforms(state.platforms, detail))),
         Section(sentences=[_compared(state, detail)] if is_measured else []),
         *_everything_else(change, state.command),
@@ -67,7 +76,7 @@ def _comparison_document(comparison: Comparison, change: "_Change") -> Sheet:
     sections = [
         Section(facts=list(_sides(comparison))),
         change.reasons(None),
-        Section(sentences=list(change.unexecuted_files())),
+        Section(sentences=[*change.together(), *change.unexecuted()]),
         *(folded(case_section(case)) for case in notable[: detail.cases]),
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
     ]
@@ -106,15 +115,6 @@ def reason_section(
     return Section(
         is_ranked=True, sentences=[_reason(reason, commits, detail, names_case=names_cases) for reason in shown]
     )
-
-
-def unexecuted_files(platforms: Sequence[PlatformOutcome]) -> list[str]:
-    """Return the changed files that no measured case executes on any platform; none where one does not know it."""
-    compared = [platform.comparison for platform in platforms if platform.comparison is not None]
-    known = [comparison.changed_files for comparison in compared if comparison.changed_files is not None]
-    if not known or len(known) < len(compared):
-        return []
-    return [file for file in known[0].unexecuted if all(file in of.unexecuted for of in known)]
 
 
 @dataclass(frozen=True)
@@ -156,15 +156,19 @@ class _Change:
     def reasons(self, commits: CommitRange | None) -> Section:
         return reason_section(self.measured.rows, self.measured.reasons, commits, self.detail)
 
-    def unexecuted_files(self) -> Iterator[Sentence]:
-        """Yield the changed files that no measured case executes."""
-        files = unexecuted_files(self.measured.platforms)
-        shown = [self.detail.named(file) for file in files[: self.detail.files]]
-        if shown:
-            further = f" and {len(files) - len(shown):,} more" if len(files) > len(shown) else ""
-            which = "it" if len(files) == 1 else "them"
-            text = f"{', '.join(shown)}{further}: no measured case executes a function of {which}"
-            yield Sentence(label="Not measured", text=text)
+    def together(self) -> Iterator[Sentence]:
+        """Yield what the cases of each platform show together, where that is a change."""
+        platforms = self.measured.platforms
+        for platform in platforms[: self.detail.platforms]:
+            if platform.comparison is not None and any(of.verdict in CHANGED for of in platform.comparison.suite):
+                where = f" on {self.detail.named(platform.name)}" if len(platforms) > 1 else ""
+                for text in pooled_sentences(platform.comparison, self.detail):
+                    yield Sentence(label=f"Together{where}", text=text)
+
+    def unexecuted(self) -> Iterator[Sentence]:
+        """Yield what of the change no measured case executes."""
+        compared = [platform.comparison for platform in self.measured.platforms if platform.comparison is not None]
+        return unexecuted_code(compared).sentences(self.detail.unexecuted, self.detail)
 
 
 def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, names_case: bool) -> Sentence:

@@ -9,12 +9,16 @@ from zerolap.sheets.case_section import case_section, is_merely_undecided, is_wo
 from zerolap.sheets.case_sentences import by_chance
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, unchanged_row
 from zerolap.sheets.case_words import answers, effort, in_order, state_line
+from zerolap.sheets.detail import Lengths
 from zerolap.sheets.environment import build_text, closing_fact, repeating, server_text, settings_text, skipped_section
 from zerolap.sheets.headline import Headline, headline_of, headline_of_rows
 from zerolap.sheets.measured_change import Done, PlatformOutcome
+from zerolap.sheets.pooled import pooled_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
+from zerolap.sheets.unexecuted import unexecuted_code
 
+MOST_UNEXECUTED: Final = 3
 MOST_UNDECIDED: Final = 3
 """How many cases that are merely not decided are shown with their figures; those of the others are folded."""
 
@@ -36,6 +40,8 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
             Fact(label="base", text=server_text(comparison.base)),
             Fact(label="head", text=server_text(comparison.head)),
             Fact(label="measured", text=effort(comparison)),
+            *(Fact(label="together", text=text) for text in pooled_sentences(comparison, Lengths())),
+            *(Fact(label="not measured", text=text) for text in _unexecuted(comparison)),
             *([Fact(label="sure", text=chance)] if (chance := _chance(cases)) is not None else []),
         ],
         sentences=[Sentence(text=state, mark="warning")] if state is not None else [],
@@ -90,6 +96,13 @@ def _table(rows: list[CaseRow], columns: AnswerColumns) -> Table:
         return table
     others = unchanged_row(unchanged, columns, are_others=bool(table.rows))
     return table.model_copy(update={"rows": [*table.rows, others]})
+
+
+def _unexecuted(comparison: Comparison) -> Iterator[str]:
+    # Where functions are not known, a note of the document names files.
+    if comparison.changed_functions is not None:
+        for sentence in unexecuted_code([comparison]).sentences(MOST_UNEXECUTED, Lengths()):
+            yield sentence.text
 
 
 def _chance(cases: list[CaseResult]) -> str | None:

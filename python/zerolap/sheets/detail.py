@@ -41,8 +41,9 @@ class Detail(Lengths):
     """The largest number of rows, reasons and so on; `name` and `sentence` are numbers of characters.
 
     `links` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
-    groups of unchanged cases, `files` that of files that no case executes. `cases` is the number of cases with all that
-    is known of them, `traced` that of traced cases. Without `facts` there is no folded section.
+    groups of unchanged cases, `unexecuted` that of changed functions or files that no case executes. `cases` is the
+    number of cases with all that is known of them, `traced` that of traced cases. Without `facts` there is no folded
+    section.
     """
 
     rows: int = 0
@@ -53,7 +54,7 @@ class Detail(Lengths):
     groups: int = 0
     builds: int = 0
     notes: int = 0
-    files: int = 5
+    unexecuted: int = 5
     facts: bool = True
     cases: int = 0
     traced: int = 0
@@ -65,9 +66,9 @@ COMMENT: Final = (
     Detail(64, 280, 10, 3, links=1, acknowledgements=3, platforms=12, groups=6, builds=1, notes=2),
     Detail(56, 240, 8, 3, links=1, acknowledgements=2, platforms=8, groups=4, notes=1),
     Detail(48, 200, 5, 3, links=1, acknowledgements=1, platforms=8, groups=2),
-    Detail(32, 120, 3, 2, links=1, acknowledgements=1, platforms=6, files=3, facts=False),
-    Detail(20, 60, 1, 1, links=1, acknowledgements=1, platforms=3, files=1, facts=False),
-    Detail(12, 40, files=0, facts=False),
+    Detail(32, 120, 3, 2, links=1, acknowledgements=1, platforms=6, unexecuted=3, facts=False),
+    Detail(20, 60, 1, 1, links=1, acknowledgements=1, platforms=3, unexecuted=1, facts=False),
+    Detail(12, 40, unexecuted=0, facts=False),
 )
 """What a comment has, from the most to what always fits."""
 _OF_A_DOCUMENT: Final = replace(COMMENT[0], rows=80, reasons=12, groups=30, notes=30)

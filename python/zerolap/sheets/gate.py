@@ -5,10 +5,16 @@ from typing import Final
 
 from zerolap.fail_on import FailOn
 from zerolap.records import CaseResult, Comparison
-from zerolap.sheets.format import first_of, one_line
+from zerolap.sheets.format import change, counted, first_of, one_line
 
 MOST_NAMES: Final = 5
-NOTHING: Final[dict[FailOn, str]] = {"work": "nothing was counted", "time": "nothing was timed"}
+UNKNOWN: Final = "so a regression cannot be ruled out"
+NO_ANSWERS: Final[dict[FailOn, str]] = {
+    "work": f"nothing was counted, {UNKNOWN}",
+    "time": f"nothing was timed, {UNKNOWN}",
+    "suite": f"too few cases were measured, {UNKNOWN}",
+    "unmeasured": "it is not known which changed functions were executed",
+}
 
 
 def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
@@ -19,8 +25,7 @@ def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
     if not comparison.fails_on(when):
         return None
     if not comparison.has_answer_for(when):
-        nothing = NOTHING.get(when, "nothing was measured")
-        return f"--fail-on {when} applies: {nothing}, so a regression cannot be ruled out"
+        return f"--fail-on {when} applies: {NO_ANSWERS.get(when, f'nothing was measured, {UNKNOWN}')}"
     failing = comparison.failing_cases(when)
     on_head = [case for case in failing if case.fails_on_head_only]
     regressions = [case for case in failing if case.is_regression]
@@ -30,6 +35,12 @@ def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
         *([f"regression in {_names(regressions)}"] if regressions else []),
         *([f"undecided or invalid: {_names(undecided)}"] if undecided else []),
     ]
+    if together := comparison.failing_together(when):
+        largest = max(together, key=lambda pooled: pooled.cases)
+        parts.append(f"regression of {largest.cases:,} cases together ({change(largest.change)})")
+    if comparison.changed_functions is not None and comparison.is_unseen(when):
+        unexecuted = counted(comparison.changed_functions.unexecuted, "changed function", "changed functions")
+        parts.append(f"no case executed {unexecuted}")
     return f"--fail-on {when} applies: {'; '.join(parts)}"
 
 

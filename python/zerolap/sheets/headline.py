@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import CHANGED, Answer, Verdict
+from zerolap.records import CHANGED, Answer, Comparison, Verdict
 from zerolap.sheets.case_rows import CaseRow, CaseRows, cases_of, rows_of
 from zerolap.sheets.case_words import CaseAnswer, is_missing
 from zerolap.sheets.detail import Lengths
@@ -24,6 +24,8 @@ from zerolap.sheets.measured_change import (
     Waiting,
 )
 from zerolap.sheets.phrases import PHRASES, Phrase
+from zerolap.sheets.pooled import pooled_statements
+from zerolap.sheets.unexecuted import unexecuted_code
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""
@@ -140,7 +142,7 @@ class _Statements:
 
     def headline(self) -> Headline:
         lead_kind, lead = self._lead()
-        trouble = [*self._stopped(), *self._unmeasured(), *self._unexecuted()]
+        trouble = [*self._stopped(), *self._unmeasured(), *self._together(), *self._unexecuted()]
         if trouble and lead_kind != "regressions":
             joint = ": " if lead_kind == "nothing" else ", but "
             lead, trouble = lead + joint + " and ".join(trouble), []
@@ -201,12 +203,19 @@ class _Statements:
                 stopped += [f"{self.lengths.named(name)} {verb}" for name in names]
         return stopped
 
+    @property
+    def _finished(self) -> list[Comparison]:
+        finished = [platform.comparison for platform in self.platforms if not platform.is_ongoing]
+        return [comparison for comparison in finished if comparison is not None]
+
+    def _together(self) -> list[str]:
+        """Return the statement that cases together got worse, which no regression of a case states."""
+        return [] if self._of_word("regression") else pooled_statements(self._finished, self.lengths)
+
     def _unexecuted(self) -> list[str]:
         """Return the statement that nothing of the change was measured, on a platform that has finished."""
-        finished = [platform.comparison for platform in self.platforms if not platform.is_ongoing]
-        files = [comparison.changed_files for comparison in finished if comparison is not None]
-        is_unseen = bool(files) and all(of is not None and of.are_all_unexecuted for of in files)
-        return ["no measured case executes a changed file"] if is_unseen else []
+        statement = unexecuted_code(self._finished).statement
+        return [] if statement is None else [statement]
 
     def _unmeasured(self) -> list[str]:
         failed, invalid = len(self._of_word("failed")), len(self._of_word("invalid"))

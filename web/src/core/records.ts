@@ -185,6 +185,37 @@ export interface ChangedFiles {
 }
 
 /**
+ * A function whose code differs between the builds, as the head defines it, or the base where it is gone.
+ *
+ * `in_diff` is whether lines of it differ; the code of others differs because of a macro, a type or a table. `lines`
+ * of those that differ have code, `executed_lines` of these were executed. `cases` are the first of the `case_count`
+ * cases that execute it.
+ */
+export interface ChangedFunction {
+  function: string;
+  file: string;
+  line: number;
+  in_diff: boolean;
+  lines: number;
+  executed_lines: number;
+  cases: Array<string>;
+  case_count: number;
+}
+
+/**
+ * How many functions a change changed, how many of them a case executed, and the first of these.
+ *
+ * Those whose lines differ come first. `proposed_cases` send commands whose handlers are in the files of functions
+ * that no case executed, and may execute them.
+ */
+export interface ChangedFunctions {
+  number: number;
+  executed: number;
+  functions: Array<ChangedFunction>;
+  proposed_cases: Array<string>;
+}
+
+/**
  * What a commit did to a metric of a group of cases, beside the commit before it that is measured.
  *
  * Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
@@ -378,7 +409,9 @@ export interface ComparedCaseRow {
 /**
  * The document of one comparison; `reading` is added where it is written for others.
  *
- * `changed_files` is null where it is not known which files the cases execute.
+ * `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
+ * cases execute. `unmeasured` has at most 500 of the changed functions that no case executed. `suite` has what cases
+ * show together; it is empty where they are too few.
  */
 export interface Comparison {
   schema: "zerolap.comparison/1";
@@ -395,6 +428,9 @@ export interface Comparison {
   cases: Array<CaseResult>;
   skipped: Array<Skipped>;
   changed_files: ChangedFiles | null;
+  changed_functions: ChangedFunctions | null;
+  unmeasured: Array<ChangedFunction> | null;
+  suite: Array<PooledChange>;
   reading: Reading | null;
 }
 
@@ -1434,6 +1470,27 @@ export interface PlatformStep {
   change: number;
   facts_changed: boolean;
   text: string;
+}
+
+/**
+ * The mean change of a metric over cases, each of which counts alike, with its interval over the cases.
+ *
+ * They are all cases of the comparison, a group of them, or those that execute a changed function; `name` is that of
+ * the group or function, empty for all. `q` is the adjusted p over all pooled changes of the comparison, null where
+ * the metric is not changed.
+ */
+export interface PooledChange {
+  answer: "work" | "time";
+  metric: string;
+  scope: "suite" | "group" | "function";
+  name: string;
+  cases: number;
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  q: number | null;
+  min_effect: number;
 }
 
 /** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */

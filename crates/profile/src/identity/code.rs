@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use iced_x86::{
@@ -80,6 +81,97 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
     let link = texts.content(Reference::plain(&image.link()))?;
     nodes.push(Node { name: "the link".to_owned(), code: false, lines: vec![link] });
     Ok((texts.table, nodes))
+}
+
+/// What a function of the source occupies in it, by its symbol's normal form.
+pub(super) type LinesOf = HashMap<String, Vec<RangeInclusive<u32>>>;
+
+/// Digests of the code of all functions, by normal form: of all that have it together. What an address refers to that
+/// cannot be named is left out of them, and so are the numbers of a function's own lines, which its asserts hold.
+pub(super) fn digests(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMap<String, String>, String> {
+    let (functions, places) = functions(image, &everything(image))?;
+    let code = Code { image, places };
+    let mut data = Data::new(&code, functions.len());
+    let mut writer = Writer::new();
+    let mut bodies = Vec::with_capacity(functions.len());
+    for function in &functions {
+        let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
+        let own_lines = lines.get(name).map_or(&[][..], Vec::as_slice);
+        let (mut body, mut targets) = (String::new(), Vec::new());
+        for (instruction, _) in &function.instructions {
+            let reference = reference(&code, &mut data, function, instruction).unwrap_or_default();
+            let (text, referred) = reference.map_or((None, Vec::new()), |mut reference| {
+                reference.leave_stamp_out();
+                (Some(reference.text), reference.targets)
+            });
+            body.push_str(&writer.text(&without_line(*instruction, own_lines), text));
+            body.push('\n');
+            targets.extend(referred);
+        }
+        bodies.push((name, body, targets));
+    }
+    let contents = contents(&mut data);
+    let mut by_name: BTreeMap<&str, Vec<[u8; 32]>> = BTreeMap::new();
+    for (name, body, targets) in bodies.iter().filter(|(name, ..)| !name.is_empty()) {
+        let mut hash = Sha256::new_with_prefix(body);
+        for target in targets.iter().map(|target| *target as usize) {
+            let (of_function, of_data) = (bodies.get(target), target.checked_sub(bodies.len()));
+            let of_data = of_data.and_then(|number| contents.get(number));
+            hash.update(of_function.map(|(name, ..)| *name).or(of_data.map(String::as_str)).unwrap_or_default());
+            hash.update([0]);
+        }
+        by_name.entry(name).or_default().push(hash.finalize().into());
+    }
+    Ok((by_name.into_iter())
+        .map(|(name, mut digests)| {
+            digests.sort_unstable();
+            (name.to_owned(), hexadecimal(&Sha256::digest(digests.concat())))
+        })
+        .collect())
+}
+
+/// All instructions of a program, none of which was executed in a window.
+fn everything(image: &Image<'_>) -> Counts {
+    let mut all = Counts::new();
+    let mut instruction = Instruction::default();
+    for start in image.functions.keys() {
+        let Some((start, end)) = image.function(*start) else { continue };
+        let Some(section) = image.section(start) else { continue };
+        let mut decoder = Decoder::with_ip(64, section.bytes_of(start, end - start), start, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            decoder.decode_out(&mut instruction);
+            if !instruction.is_invalid() {
+                all.insert(instruction.ip(), Times::default());
+            }
+        }
+    }
+    all
+}
+
+/// Names of the data that was referred to, of constants with their content, in the order of their numbers.
+fn contents(data: &mut Data<'_>) -> Vec<String> {
+    let mut contents = Vec::new();
+    loop {
+        match data.next() {
+            Ok(None) => return contents,
+            Ok(Some((name, content))) if content.text.starts_with("constant") => {
+                contents.push(format!("{name} {}", content.text));
+            }
+            Ok(Some((name, _))) => contents.push(name),
+            Err(_) => contents.push(String::new()),
+        }
+    }
+}
+
+/// An instruction without the number of a line of its function.
+fn without_line(mut instruction: Instruction, lines: &[RangeInclusive<u32>]) -> Instruction {
+    for operand in 0..instruction.op_count() {
+        let is_number = instruction.op_kind(operand) == OpKind::Immediate32;
+        if is_number && lines.iter().any(|lines| lines.contains(&instruction.immediate32())) {
+            instruction.set_immediate32(0);
+        }
+    }
+    instruction
 }
 
 /// Functions with instructions that valgrind does not have (AVX-512 and others), and those that only they call. Servers

@@ -124,9 +124,9 @@ def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
 def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None:
     """Return the conclusion, None while a platform is not finished.
 
-    `fail_on` decides what is a failure; acknowledged cases are none, and under `unsure` a platform without a result is
-    one too. So are cases of which none has an answer, as a regression cannot be ruled out then. It is a success if
-    every case is decided and none got worse, on every platform. Otherwise it is neutral.
+    `fail_on` decides what is a failure; acknowledged cases are none, and under `unmeasured` and `unsure` a platform
+    without a result is one too. So are cases of which none has an answer, as a regression cannot be ruled out then. It
+    is a success if every case is decided and none got worse, on every platform. Otherwise it is neutral.
     """
     if state.needs_approval:
         return "action_required"
@@ -136,14 +136,15 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
         return "cancelled"
     comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
     failing = [case for comparison in comparisons for case in comparison.failing_cases(fail_on)]
-    if any(not _is_acknowledged(case, state.acknowledgements) for case in failing):
+    is_worse = any(comparison.failing_together(fail_on) or comparison.is_unseen(fail_on) for comparison in comparisons)
+    if is_worse or any(not _is_acknowledged(case, state.acknowledgements) for case in failing):
         return "failure"
     is_without_result = any(isinstance(platform.state, Failed) for platform in state.platforms) or not all(
         comparison.has_answer_for(fail_on) for comparison in comparisons
     )
     asked = [comparison for comparison in comparisons if comparison.cases]
     is_without_any = bool(asked) and not any(comparison.has_answer_for(fail_on) for comparison in asked)
-    if is_without_any or (fail_on == "unsure" and is_without_result):
+    if is_without_any or (fail_on in ("unmeasured", "unsure") and is_without_result):
         return "failure"
     return "success" if _is_all_well(state) else "neutral"
 

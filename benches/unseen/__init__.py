@@ -1,0 +1,1 @@
+"""Measures what verdicts see of changes that no case alone shows."""

@@ -1,0 +1,167 @@
+"""Which functions a change changed, by the sources and by both programs, and which of them the cases execute."""
+
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.documents.executed_code import ComparedCode, ExecutedCases, ExecutedCode, as_in_graphs
+from zerolap.explain import changed_code_lines
+from zerolap.records import (
+    BASE,
+    HEAD,
+    ChangedFunction,
+    ChangedFunctions,
+    Side,
+    SourceFunction,
+    UnknownChanges,
+    is_compiled,
+)
+
+MOST_LISTED: Final = 500
+MOST_CASES: Final = 3
+
+
+@dataclass(frozen=True)
+class _Changed:
+    """A changed function: its definition on each side that has it, and its changed lines with code there."""
+
+    definitions: Mapping[Side, SourceFunction]
+    lines: Mapping[Side, frozenset[int]]
+    in_diff: bool
+
+    @property
+    def definition(self) -> SourceFunction:
+        return self.definitions.get(HEAD) or self.definitions[BASE]
+
+
+@dataclass(frozen=True)
+class ExecutedChange:
+    """The changed functions, those that no case executed, and the names of the cases that execute each other one."""
+
+    functions: ChangedFunctions
+    unexecuted: list[ChangedFunction]
+    executed_by: dict[str, list[str]]
+
+
+def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChange | None:
+    """Return the changed functions by whether a case executed them: of both kinds at most `MOST_LISTED`.
+
+    None where that is not known: a case was timed that is not counted, or in part. Raises as `ExecutedCases.of_cases`.
+    """
+    of_cases = list(cases.of_cases())
+    executed: list[ChangedFunction] = []
+    unexecuted: list[ChangedFunction] = []
+    executed_by: dict[str, list[str]] = {}
+    for changed in _changed(code):
+        function, names = _with_cases(changed, of_cases, cases)
+        (executed if names else unexecuted).append(function)
+        if names:
+            executed_by[function.function] = names
+    if unexecuted and not cases.is_whole:
+        return None
+    whole = ChangedFunctions(
+        number=len(executed) + len(unexecuted), executed=len(executed), functions=_in_order(executed)[:MOST_LISTED]
+    )
+    return ExecutedChange(whole, _in_order(unexecuted)[:MOST_LISTED], executed_by)
+
+
+def _changed(code: ComparedCode) -> Iterator[_Changed]:
+    """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
+    sides = (BASE, HEAD)
+    by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
+    lines, is_outside = _changed_lines(code)
+    touched = dict.fromkeys(key for side in sides for key in lines[side])
+    differing = _differing(code.digests)
+    for key in touched:
+        if differing is None or key[0] in differing or not _has_own_code(key[0], code.digests):
+            definitions = {side: by_key[side][key] for side in sides if key in by_key[side]}
+            yield _Changed(definitions, {side: lines[side].get(key, frozenset()) for side in sides}, in_diff=True)
+    if differing is None or not is_outside:
+        return
+    for key, function in by_key[HEAD].items():
+        if key[0] in differing and key not in touched and key in by_key[BASE] and _is_in_both(key[0], code.digests):
+            yield _Changed({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+
+
+def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], frozenset[int]]], bool]:
+    """Return the changed lines of functions by side, and whether others changed that functions may depend on."""
+    by_function: dict[Side, dict[tuple[str, str], frozenset[int]]] = {BASE: {}, HEAD: {}}
+    if isinstance(code.changes, UnknownChanges):
+        return by_function, True
+    is_outside = bool(code.changes.left_out)
+    for side, by_file in zip((BASE, HEAD), changed_code_lines(code.changes), strict=True):
+        definitions = _by_file(code.functions[side])
+        for file, numbers in by_file.items():
+            holders = definitions.get(as_in_graphs(file), [])
+            starts = [function.first_line for function in holders]
+            for number in numbers:
+                at = bisect(starts, number) - 1
+                if at < 0 or number > holders[at].last_line:
+                    is_outside = is_outside or is_compiled(file)
+                    continue
+                # Functions that one macro defines share their lines.
+                for function in holders:
+                    if function.first_line == starts[at]:
+                        has_code = number in code.code_lines[side].get(function.file, ())
+                        known = by_function[side].setdefault(function.key, frozenset())
+                        by_function[side][function.key] = known | {number} if has_code else known
+    return by_function, is_outside
+
+
+def _by_file(functions: Sequence[SourceFunction]) -> dict[str, list[SourceFunction]]:
+    by_file: dict[str, list[SourceFunction]] = {}
+    for function in sorted(functions, key=lambda function: function.first_line):
+        by_file.setdefault(function.file, []).append(function)
+    return by_file
+
+
+def _differing(digests: Mapping[Side, Mapping[str, str]] | None) -> frozenset[str] | None:
+    """Return the names of functions whose code differs, or that only one program has code of."""
+    if digests is None:
+        return None
+    base, head = digests[BASE], digests[HEAD]
+    return frozenset(name for name in base.keys() | head.keys() if base.get(name) != head.get(name))
+
+
+def _has_own_code(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> bool:
+    """Whether a function is not only inlined into others."""
+    return digests is not None and any(name in of_side for of_side in digests.values())
+
+
+def _is_in_both(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> bool:
+    return digests is not None and all(name in of_side for of_side in digests.values())
+
+
+def _with_cases(
+    changed: _Changed, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
+) -> tuple[ChangedFunction, list[str]]:
+    """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
+    names = []
+    side: Side = HEAD if changed.lines.get(HEAD) else BASE
+    executed_lines: set[int] = set()
+    for name, by_side in executed_by:
+        if any(
+            side in by_side and by_side[side].has(definition, cases.definitions[side])
+            for side, definition in changed.definitions.items()
+        ):
+            names.append(name)
+        if side in by_side:
+            executed = by_side[side].lines
+            file = changed.definition.file
+            executed_lines |= {line for line in changed.lines.get(side, ()) if (file, line) in executed}
+    function = ChangedFunction(
+        function=changed.definition.name,
+        file=changed.definition.file,
+        line=changed.definition.first_line,
+        in_diff=changed.in_diff,
+        lines=len(changed.lines.get(side, ())),
+        executed_lines=len(executed_lines),
+        cases=names[:MOST_CASES],
+        case_count=len(names),
+    )
+    return function, names
+
+
+def _in_order(functions: Sequence[ChangedFunction]) -> list[ChangedFunction]:
+    return sorted(functions, key=lambda function: (not function.in_diff, function.file, function.line))
