@@ -330,7 +330,11 @@ from zerolap.records.snapshot_trace import (
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
 )
-from zerolap.records.source_function import FunctionsOfBuild as FunctionsOfBuild, SourceFunction as SourceFunction
+from zerolap.records.source_function import (
+    FunctionCode as FunctionCode,
+    FunctionsOfBuild as FunctionsOfBuild,
+    SourceFunction as SourceFunction,
+)
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio
 from zerolap.records.sweep_report import (
     Sweep as Sweep,
