@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.documents.program_differences import differing_functions
+from zerolap.records import FunctionCode
 from zerolap.sandbox import confined_reader
 
 SOURCE = """\
@@ -40,37 +42,33 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture
-def digests(tmp_path: Path) -> "Digests":
-    return Digests(tmp_path)
+def programs(tmp_path: Path) -> "Programs":
+    return Programs(tmp_path)
 
 
-class Digests:
-    """Compiles programs and reads the digests of their functions."""
+class Programs:
+    """Compiles programs and reads the code of their functions."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.program = directory / "program"
 
-    def __call__(self, source: str, *flags: str) -> dict[str, str]:
+    def __call__(self, source: str, *flags: str) -> dict[str, FunctionCode]:
         file = self.directory / "program.c"
         file.write_text(source)
         subprocess.run(["gcc", "-O2", "-g", "-fpie", "-pie", *flags, "-o", self.program, file], check=True)
-        return confined_reader.function_digests(str(self.program), str(self.directory))
+        return confined_reader.function_code(str(self.program), str(self.directory))
 
 
-def differing(base: dict[str, str], head: dict[str, str]) -> set[str]:
-    return {name for name in base.keys() | head.keys() if base.get(name) != head.get(name)}
-
-
-def test_what_a_linker_and_other_lines_move_does_not_differ(digests: Digests) -> None:
-    base = digests(SOURCE)
+def test_what_a_linker_and_other_lines_move_does_not_differ(programs: Programs) -> None:
+    base = programs(SOURCE)
     assert {"first", "second", "third", "main"} <= base.keys()
     assert "inlined" not in base
     moved = "/* a comment\n * of several\n * lines */\n" + SOURCE.replace(
         "int main(", "int added(int value) {\n    return value ^ 0x55;\n}\n\nint main("
     )
-    assert differing(base, digests(moved)) == {"added"}
-    assert differing(base, digests(SOURCE, "-ffunction-sections", "-Wl,--sort-section=name")) == set()
+    assert differing_functions(base, programs(moved)) == {"added"}
+    assert differing_functions(base, programs(SOURCE, "-ffunction-sections", "-Wl,--sort-section=name")) == set()
 
 
 @pytest.mark.parametrize(
@@ -85,15 +83,28 @@ def test_what_a_linker_and_other_lines_move_does_not_differ(digests: Digests) ->
     ],
 )
 def test_a_function_differs_by_its_instructions_what_it_calls_and_constants_that_it_reads(
-    digests: Digests, old: str, new: str, changed: set[str]
+    programs: Programs, old: str, new: str, changed: set[str]
 ) -> None:
     assert SOURCE.count(old) == 1
-    assert differing(digests(SOURCE), digests(SOURCE.replace(old, new))) == changed
+    assert differing_functions(programs(SOURCE), programs(SOURCE.replace(old, new))) == changed
 
 
-def test_lines_with_code_are_known_by_file(digests: Digests) -> None:
-    digests(SOURCE)
-    lines = confined_reader.code_lines(str(digests.program), str(digests.directory), ["program.c", "absent.c"])
+def test_what_is_renamed_does_not_differ(programs: Programs) -> None:
+    renamed = SOURCE
+    # The name of `first` is a constant of its assert.
+    for old, new in (("second(", "next("), ("third(", "last("), ("counter", "tally")):
+        renamed = renamed.replace(old, new)
+    assert differing_functions(programs(SOURCE), programs(renamed)) == set()
+    changed = renamed.replace("value * 17", "value * 19")
+    assert differing_functions(programs(SOURCE), programs(changed)) == {"third", "last"}
+    # Another function is no other name of this one.
+    other = SOURCE.replace("second(argc) + third(argc)", "second(argc) + first(argc)")
+    assert differing_functions(programs(SOURCE), programs(other)) == {"main"}
+
+
+def test_lines_with_code_are_known_by_file(programs: Programs) -> None:
+    programs(SOURCE)
+    lines = confined_reader.code_lines(str(programs.program), str(programs.directory), ["program.c", "absent.c"])
     texts = SOURCE.splitlines()
     with_code = {texts[line - 1].strip() for line in lines["program.c"]}
     assert {"counter += value;", "return value * 17;"} <= with_code
@@ -105,4 +116,4 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"\x7fELF" + bytes(200))
     with pytest.raises(confined_reader.UnreadableFile):
-        confined_reader.function_digests(str(file), "/")
+        confined_reader.function_code(str(file), "/")

@@ -28,7 +28,7 @@ __all__ = [
     "export_profile",
     "fitting_counters",
     "fold_stacks",
-    "function_digests",
+    "function_code",
     "function_lines",
     "function_samples",
     "functions_by_case",
@@ -444,11 +444,12 @@ def source_functions(path: str, source_root: str) -> list[tuple[str, str, int, i
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file or a broken one.
     """
 
-def function_digests(path: str, source_root: str) -> list[tuple[str, str]]:
-    """Name and digest of the code of each function that a binary has, without addresses.
+def function_code(path: str, source_root: str) -> list[tuple[str, str, list[str]]]:
+    """Name, digest of the code, and what it refers to, of each function that a binary has, without addresses.
 
-    Functions of equal digests in two builds do the same, but for what is done by functions that they call. The numbers
-    of a function's own lines are not in its digest, of functions of one name there is one.
+    Functions of equal digests that refer to the same do the same, but for what is done by functions that they call. The
+    digest is of instructions and of the constants that they read, without names and without the numbers of a function's
+    own lines; of functions of one name there is one.
 
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file, a broken one, or of a kind
     whose instructions cannot be compared.

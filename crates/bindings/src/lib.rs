@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::profile::{
         BinaryFacts, binary_facts, call_graph, code_lines, compare_executed, executed, executed_beginning_with,
-        executed_digest, executed_functions, function_digests, merge_call_graphs, source_functions, structures,
+        executed_digest, executed_functions, function_code, merge_call_graphs, source_functions, structures,
         timer_graph,
     };
     #[pymodule_export]

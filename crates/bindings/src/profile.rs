@@ -185,11 +185,16 @@ pub(crate) fn source_functions(
 }
 
 #[pyfunction]
-pub(crate) fn function_digests(py: Python<'_>, path: &str, source_root: &str) -> PyResult<Vec<(String, String)>> {
-    let digests = py
-        .detach(|| identity::function_digests(Path::new(path), source_root))
+pub(crate) fn function_code(
+    py: Python<'_>,
+    path: &str,
+    source_root: &str,
+) -> PyResult<Vec<(String, String, Vec<String>)>> {
+    let code = py
+        .detach(|| identity::function_code(Path::new(path), source_root))
         .map_err(|error| binary_error(&error, path))?;
-    Ok(digests.map_err(value_error)?.into_iter().collect())
+    let code = code.map_err(value_error)?;
+    Ok(code.into_iter().map(|(name, code)| (name, code.digest, code.names)).collect())
 }
 
 #[pyfunction]

@@ -44,6 +44,7 @@ use crate::source_root::SourceRoot;
 
 pub(crate) use image::digest as image_digest;
 
+pub use code::FunctionCode;
 pub use comparison::{Difference, Identity, compare};
 pub use digest::canonical_digest;
 
@@ -248,22 +249,22 @@ pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryErr
     Ok(executed)
 }
 
-/// Digests of the code of a program's functions, by the normal form of their symbols. Functions of equal digests do the
-/// same, wherever a linker puts them, but for what the functions do that they call. The inner error is why there are none.
+/// The code of a program's functions, by the normal form of their symbols, without addresses. Functions of equal code do
+/// the same, but for what the functions do that they call. The inner error is why there is none.
 ///
 /// # Errors
 /// When the program cannot be read, is no ELF file, or a broken one.
-pub fn function_digests(
+pub fn function_code(
     program: &Path,
     source_root: &str,
-) -> Result<Result<BTreeMap<String, String>, String>, BinaryError> {
+) -> Result<Result<BTreeMap<String, FunctionCode>, String>, BinaryError> {
     let bytes = elf::read(program)?;
     let file = object::File::parse(&*bytes)?;
     let mut lines = code::LinesOf::new();
     for function in functions::of_object(&file, &SourceRoot::new(source_root))? {
         lines.entry(function.name).or_default().push(function.first_line..=function.last_line);
     }
-    Ok(image::Image::of(&file)?.and_then(|image| code::digests(&image, &lines)))
+    Ok(image::Image::of(&file)?.and_then(|image| code::of_functions(&image, &lines)))
 }
 
 /// Moves to the program what callgrind did not take for a part of it.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.documents.executed_code import ComparedCode, ExecutedCases, ExecutedCode, as_in_graphs
+from zerolap.documents.program_differences import differing_functions
 from zerolap.explain import changed_code_lines
 from zerolap.records import (
     BASE,
@@ -72,15 +73,19 @@ def _changed(code: ComparedCode) -> Iterator[_Changed]:
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
     lines, is_outside = _changed_lines(code)
     touched = dict.fromkeys(key for side in sides for key in lines[side])
-    differing = _differing(code.digests)
+    programs = [] if code.programs is None else [code.programs[side] for side in sides]
+    differing = differing_functions(*programs) if programs else frozenset()
+    # Functions that are only inlined into others have no code of their own that could be compared.
+    comparable = {name for program in programs for name in program}
     for key in touched:
-        if differing is None or key[0] in differing or not _has_own_code(key[0], code.digests):
+        if key[0] in differing or key[0] not in comparable:
             definitions = {side: by_key[side][key] for side in sides if key in by_key[side]}
             yield _Changed(definitions, {side: lines[side].get(key, frozenset()) for side in sides}, in_diff=True)
-    if differing is None or not is_outside:
+    if not is_outside:
         return
     for key, function in by_key[HEAD].items():
-        if key[0] in differing and key not in touched and key in by_key[BASE] and _is_in_both(key[0], code.digests):
+        is_in_both = key in by_key[BASE] and all(key[0] in program for program in programs)
+        if key[0] in differing and key not in touched and is_in_both:
             yield _Changed({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
 
 
@@ -114,23 +119,6 @@ def _by_file(functions: Sequence[SourceFunction]) -> dict[str, list[SourceFuncti
     for function in sorted(functions, key=lambda function: function.first_line):
         by_file.setdefault(function.file, []).append(function)
     return by_file
-
-
-def _differing(digests: Mapping[Side, Mapping[str, str]] | None) -> frozenset[str] | None:
-    """Return the names of functions whose code differs, or that only one program has code of."""
-    if digests is None:
-        return None
-    base, head = digests[BASE], digests[HEAD]
-    return frozenset(name for name in base.keys() | head.keys() if base.get(name) != head.get(name))
-
-
-def _has_own_code(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> bool:
-    """Whether a function is not only inlined into others."""
-    return digests is not None and any(name in of_side for of_side in digests.values())
-
-
-def _is_in_both(name: str, digests: Mapping[Side, Mapping[str, str]] | None) -> bool:
-    return digests is not None and all(name in of_side for of_side in digests.values())
 
 
 def _with_cases(

@@ -9,7 +9,18 @@ from zerolap.documents.case_trials import Trials
 from zerolap.documents.identity import why_partly_counted
 from zerolap.documents.results import Results
 from zerolap.explain import SourceFunctions
-from zerolap.records import BASE, HEAD, CallGraph, Case, Changes, Measurement, Side, SourceFunction, UnknownChanges
+from zerolap.records import (
+    BASE,
+    HEAD,
+    CallGraph,
+    Case,
+    Changes,
+    FunctionCode,
+    Measurement,
+    Side,
+    SourceFunction,
+    UnknownChanges,
+)
 
 GRAPHS: Final = ("graph", "graph_alone", "graph_tick")
 SOURCES: Final = "src/"
@@ -26,13 +37,13 @@ Lines: TypeAlias = Mapping[str, Collection[int]]
 
 @dataclass(frozen=True)
 class ComparedCode:
-    """The code of both sides: functions, digests of the code of each by name, lines with code, what differs.
+    """The code of both sides: functions, the code of each by name, lines with code, what differs.
 
-    Without `digests` programs cannot be compared, and functions count as changed by their lines alone.
+    Without `programs` these cannot be compared, and functions count as changed by their lines alone.
     """
 
     functions: Mapping[Side, Sequence[SourceFunction]]
-    digests: Mapping[Side, Mapping[str, str]] | None
+    programs: Mapping[Side, Mapping[str, FunctionCode]] | None
     code_lines: Mapping[Side, Lines]
     changes: Changes | UnknownChanges
 

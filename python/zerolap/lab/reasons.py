@@ -50,6 +50,7 @@ from zerolap.records import (
     ChangedFunction,
     Changes,
     Finding,
+    FunctionCode,
     PerSide,
     SampledSide,
     Side,
@@ -82,7 +83,7 @@ class Explainer:
         sides = {BASE: self._base, HEAD: self._head}
         return ComparedCode(
             functions=dict(zip(sides, self.functions, strict=True)),
-            digests=_digests(sides),
+            programs=_programs(sides),
             code_lines={
                 side: confined_reader.code_lines(str(built.program.path), built.record.source_root, files)
                 for side, built in sides.items()
@@ -221,11 +222,11 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
 
 
-def _digests(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, str]] | None:
-    """Return the digests of the functions of both builds; none where instructions of one cannot be compared."""
+def _programs(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, FunctionCode]] | None:
+    """Return the code of the functions of both builds; none where instructions of one cannot be compared."""
     try:
         return {
-            side: confined_reader.function_digests(str(built.program.path), built.record.source_root)
+            side: confined_reader.function_code(str(built.program.path), built.record.source_root)
             for side, built in sides.items()
         }
     except confined_reader.UnreadableFile:

@@ -54,6 +54,7 @@ from zerolap.records.changed_function import (
 from zerolap.records.changes import (
     Changes as Changes,
     FileChange as FileChange,
+    FunctionCode as FunctionCode,
     FunctionsOfBuild as FunctionsOfBuild,
     Hunk as Hunk,
     SourceFunction as SourceFunction,

@@ -45,6 +45,14 @@ class SourceFunction:
         return file == self.file and self.first_line <= line <= self.last_line
 
 
+@dataclass(frozen=True)
+class FunctionCode:
+    """What a function does in a program: a digest of its instructions, and the names of what they refer to."""
+
+    digest: str
+    names: tuple[str, ...]
+
+
 FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]
 """Returns the functions of a build in a directory by its digest, none where it is not there."""
 

@@ -26,6 +26,7 @@ from typing import Final
 
 from zerolap import _core
 from zerolap.errors import ZerolapError
+from zerolap.records import FunctionCode
 from zerolap.sandbox.confinement import SYSTEM_DIRECTORIES, Confinement, available
 from zerolap.sandbox.process import Process, is_readable, launch
 
@@ -94,11 +95,11 @@ def structures(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> li
     return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
 
 
-def function_digests(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> dict[str, str]:
-    """Return what `_core.function_digests` does, by name; raises `OSError`, `UnreadableFile`."""
-    result = _read("function_digests", [path], [source_root], limits)
+def function_code(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> dict[str, FunctionCode]:
+    """Return what `_core.function_code` does, by name; raises `OSError`, `UnreadableFile`."""
+    result = _read("function_code", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
-    return dict(zip(values, values, strict=True))
+    return {name: FunctionCode(digest, tuple(names.split())) for name, digest, names in zip(*[values] * 3, strict=True)}
 
 
 def code_lines(

@@ -35,8 +35,9 @@ def _structures(core: ModuleType, path: str, source_root: str) -> bytes:
     return _fields(*(value for structure in core.structures(path, source_root) for value in structure))
 
 
-def _digests(core: ModuleType, path: str, source_root: str) -> bytes:
-    return _fields(*(value for function in core.function_digests(path, source_root) for value in function))
+def _code(core: ModuleType, path: str, source_root: str) -> bytes:
+    known = core.function_code(path, source_root)
+    return _fields(*(value for name, digest, names in known for value in (name, digest, " ".join(names))))
 
 
 def _lines(core: ModuleType, path: str, source_root: str, *files: str) -> bytes:
@@ -83,7 +84,7 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "binary_facts": _facts,
     "source_functions": _functions,
     "structures": _structures,
-    "function_digests": _digests,
+    "function_code": _code,
     "code_lines": _lines,
     "call_graph": _graph,
     "timer_graph": _timers,

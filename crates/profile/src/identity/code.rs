@@ -86,9 +86,18 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
 /// What a function of the source occupies in it, by its symbol's normal form.
 pub(super) type LinesOf = HashMap<String, Vec<RangeInclusive<u32>>>;
 
-/// Digests of the code of all functions, by normal form: of all that have it together. What an address refers to that
-/// cannot be named is left out of them, and so are the numbers of a function's own lines, which its asserts hold.
-pub(super) fn digests(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMap<String, String>, String> {
+/// What the code of a function is, wherever a linker puts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionCode {
+    /// Of its instructions and the constants that they read, without names.
+    pub digest: String,
+    /// The functions and variables that the instructions refer to, in their order.
+    pub names: Vec<String>,
+}
+
+/// The code of all functions, by normal form: of all that have it together. What an address refers to that cannot be named
+/// is left out of it, and so are the numbers of a function's own lines, which its asserts hold.
+pub(super) fn of_functions(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMap<String, FunctionCode>, String> {
     let (functions, places) = functions(image, &everything(image))?;
     let code = Code { image, places };
     let mut data = Data::new(&code, functions.len());
@@ -111,23 +120,31 @@ pub(super) fn digests(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMap<Str
         bodies.push((name, body, targets));
     }
     let contents = contents(&mut data);
-    let mut by_name: BTreeMap<&str, Vec<[u8; 32]>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Vec<([u8; 32], Vec<String>)>> = BTreeMap::new();
     for (name, body, targets) in bodies.iter().filter(|(name, ..)| !name.is_empty()) {
-        let mut hash = Sha256::new_with_prefix(body);
+        let (mut hash, mut names) = (Sha256::new_with_prefix(body), Vec::new());
         for target in targets.iter().map(|target| *target as usize) {
-            let (of_function, of_data) = (bodies.get(target), target.checked_sub(bodies.len()));
-            let of_data = of_data.and_then(|number| contents.get(number));
-            hash.update(of_function.map(|(name, ..)| *name).or(of_data.map(String::as_str)).unwrap_or_default());
+            if let Some((function, ..)) = bodies.get(target) {
+                // A function refers to itself by whatever it is called.
+                names.extend((function != name).then(|| (*function).to_owned()));
+            } else if let Some((variable, constant)) = contents.get(target - bodies.len()) {
+                names.push(variable.clone());
+                hash.update(constant);
+            }
             hash.update([0]);
         }
-        by_name.entry(name).or_default().push(hash.finalize().into());
+        by_name.entry(name).or_default().push((hash.finalize().into(), names));
     }
-    Ok((by_name.into_iter())
-        .map(|(name, mut digests)| {
-            digests.sort_unstable();
-            (name.to_owned(), hexadecimal(&Sha256::digest(digests.concat())))
-        })
-        .collect())
+    Ok((by_name.into_iter()).map(|(name, pieces)| (name.to_owned(), together(pieces))).collect())
+}
+
+/// The code of functions of one name, and of what compilers split from them.
+fn together(mut pieces: Vec<([u8; 32], Vec<String>)>) -> FunctionCode {
+    pieces.sort_unstable();
+    let mut hash = Sha256::new();
+    pieces.iter().for_each(|(digest, _)| hash.update(digest));
+    let names = pieces.into_iter().flat_map(|(_, names)| names).collect();
+    FunctionCode { digest: hexadecimal(&hash.finalize()), names }
 }
 
 /// All instructions of a program, none of which was executed in a window.
@@ -148,18 +165,16 @@ fn everything(image: &Image<'_>) -> Counts {
     all
 }
 
-/// Names of the data that was referred to, of constants with their content, in the order of their numbers.
-fn contents(data: &mut Data<'_>) -> Vec<String> {
+/// Names of the data that was referred to, and the content of constants, in the order of their numbers.
+fn contents(data: &mut Data<'_>) -> Vec<(String, String)> {
     let mut contents = Vec::new();
     loop {
-        match data.next() {
+        contents.push(match data.next() {
             Ok(None) => return contents,
-            Ok(Some((name, content))) if content.text.starts_with("constant") => {
-                contents.push(format!("{name} {}", content.text));
-            }
-            Ok(Some((name, _))) => contents.push(name),
-            Err(_) => contents.push(String::new()),
-        }
+            Ok(Some((name, content))) if content.text.starts_with("constant") => (name, content.text),
+            Ok(Some((name, _))) => (name, String::new()),
+            Err(_) => (String::new(), String::new()),
+        });
     }
 }
 
