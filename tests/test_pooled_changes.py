@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from test_report import a_comparison, a_work, of_both
+from made_records import a_case, a_comparison, a_work
 
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.judge import CasesTogether, pooled_changes
@@ -62,7 +62,7 @@ def test_the_chance_of_many_groups_is_in_q() -> None:
 
 
 def test_cases_are_together_by_suite_group_and_changed_function() -> None:
-    cases = [of_both(f"case-{number}", a_work("same", 0.003 + number / 1e5)) for number in range(8)]
+    cases = [a_case(f"case-{number}", a_work("same", 0.003 + number / 1e5)) for number in range(8)]
     comparison = a_comparison(cases)
     names = [case.case for case in comparison.cases]
     executed_by = {"lookupKey": names[:5], "addReply": names, "rare": names[:2]}
@@ -77,7 +77,7 @@ def test_cases_are_together_by_suite_group_and_changed_function() -> None:
 
 @pytest.mark.parametrize(("when", "fails"), [("suite", True), ("regression", True), ("work", False), ("never", False)])
 def test_a_gate_sees_what_cases_pay_together(when: str, fails: bool) -> None:
-    cases = [of_both(f"case-{number}", a_work("same", 0.003)) for number in range(8)]
+    cases = [a_case(f"case-{number}", a_work("same", 0.003)) for number in range(8)]
     comparison = a_comparison(cases)
     suite = suite_changes(comparison.cases, comparison.settings, {})
     assert comparison.model_copy(update={"suite": suite}).fails_on(when) is fails  # type: ignore[arg-type]

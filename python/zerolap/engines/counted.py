@@ -261,13 +261,13 @@ def _evaluate(
 
 def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: int, requests_large: int) -> bytes:
     """Return the call graph of a request as JSON, from two dumps that count so many."""
-    with _dumps_are_read(trial):
+    with _from_dumps(trial):
         return confined_reader.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
 
 
 def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
     """Return the call graph of a tick of the server's timers as JSON."""
-    with _dumps_are_read(trial):
+    with _from_dumps(trial):
         return confined_reader.timer_graph(
             str(counts.large_dump),
             str(counts.timer_dump),
@@ -279,7 +279,7 @@ def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
 
 
 @contextlib.contextmanager
-def _dumps_are_read(trial: CountedTrial) -> Iterator[None]:
+def _from_dumps(trial: CountedTrial) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as broken:

@@ -17,7 +17,7 @@ from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork
-from zerolap.engines.timed_checks import checks_of_replies
+from zerolap.engines.timed_checks import request_checks
 from zerolap.records import (
     Block,
     Case,
@@ -136,7 +136,7 @@ def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check
     requests = sum(one.result.requests for one in slices)
     checks = [
         *filled,
-        *checks_of_replies(case, slices, requests),
+        *request_checks(case, slices, requests),
         Check.at_least("stack_samples", float(counts.samples), FEWEST_SAMPLES),
         Check.at_most("lost_samples", counts.lost / max(counts.samples + counts.lost, 1), MOST_LOST),
     ]

@@ -26,14 +26,14 @@ def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[C
         ops_per_sec = statistics.median(one.result.ops_per_sec for one in slices)
         kept_up = Check.at_least("rate", ops_per_sec / work.per_second, RATE_LIMIT)
     return [
-        *checks_of_replies(case, slices, work.requests * len(slices)),
+        *request_checks(case, slices, work.requests * len(slices)),
         Check.at_least("slice_seconds", min(one.seconds for one in slices), SHORTEST_SLICE_SECONDS),
         *_counters_checks(slices),
         kept_up,
     ]
 
 
-def checks_of_replies(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
+def request_checks(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
     """Return the checks of the replies to so many requests, and of whether the server executed these."""
     keys = [one.keys for one in slices if one.keys is not None]
     look_ups = functools.reduce(operator.add, keys) if keys and len(keys) == len(slices) else None

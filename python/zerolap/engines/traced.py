@@ -22,7 +22,7 @@ from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.tcp_windows import TcpWindows
-from zerolap.engines.timed_checks import checks_of_replies
+from zerolap.engines.timed_checks import request_checks
 from zerolap.host import tracing_obstacle
 from zerolap.records import (
     LONGEST_TRACED_NAME,
@@ -150,7 +150,7 @@ def _evaluate(
     calls = sum(counts.calls.values())
     checks = [
         *filled,
-        *checks_of_replies(trial.case, slices, requests),
+        *request_checks(trial.case, slices, requests),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]
     metrics = traced_metrics(counts, requests, main_thread) | tcp.metrics(requests)
