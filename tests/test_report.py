@@ -360,10 +360,10 @@ def test_figures_that_agree_are_counted_and_those_that_contradict_are_shown() ->
     case = of_both("get", a_time("regression", 0.05), *agreeing, a_time("improvement", -0.2, "latency_p99_us"))
     text = shown(a_comparison([case]))
     assert "  2 more figures agree\n" in text
-    assert "latency p50 in us" in text
-    assert re.search(r"latency p99 in us .*\+ -20\.0 %", text)
-    assert "us per call" not in text
-    assert "us per call" in shown(a_comparison([case]), all_sections=True)
+    assert "latency p50 in µs" in text
+    assert re.search(r"latency p99 in µs .*\+ -20\.0 %", text)
+    assert "µs per call" not in text
+    assert "µs per call" in shown(a_comparison([case]), all_sections=True)
 
 
 @pytest.mark.parametrize(("sides", "text"), [(["head"], "on the head only"), (["base", "head"], "on both sides")])

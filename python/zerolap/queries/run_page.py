@@ -6,25 +6,12 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_run
-from zerolap.queries.comparison_page import LONGEST_CASE, LONGEST_FAILURE, change_of
-from zerolap.queries.measured_workload import MeasuredWorkload, workload_of
+from zerolap.queries.comparison_page import LONGEST_CASE, ChosenCase, change_of, page_sheet
+from zerolap.queries.measured_workload import workload_of
+from zerolap.queries.named_commits import commit_difference
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import (
-    RUN_TABLE,
-    MeasuredServer,
-    Platform,
-    Record,
-    RunCase,
-    RunReport,
-    Settings,
-    Side,
-    Skipped,
-    UnreadableRecord,
-    UsageError,
-    Validity,
-    read_stored,
-)
-from zerolap.sheets import Section, traced_of_run
+from zerolap.records import RUN_TABLE, RunCase, RunReport, UnreadableRecord, UsageError, read_stored
+from zerolap.sheets import CaseList, chosen_run_case, run_list
 from zerolap.store import Store
 
 RUN_ID: Final = r"^r-[0-9a-f-]{1,64}$"
@@ -45,62 +32,21 @@ class MeasuredCaseParameters(RunParameters):
     case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
 
 
-class MeasuredCaseRow(Record):
-    """A case of a run in short: `RunCase` with the checks that fail, and without functions."""
+class RunInShort(CaseList):
+    """A run with a row a case; `is_final` states that nothing of it will change."""
 
-    case: str
-    commands: list[str]
-    group: str
-    topology: str
-    validity: Validity
-    metrics: dict[str, float]
-    failure: str | None
-
-
-class RunInShort(Record):
-    """A run with a short row a case; `seed` is that of the settings as text, as it has 64 bits.
-
-    `unreadable` has the cases that cannot be read, with the reason; `is_final` states that nothing of it will change.
-    """
-
-    id: str
-    created: str
-    command_line: str
-    state: str
     is_final: bool
-    server: MeasuredServer
-    platform: Platform
-    settings: Settings
-    seed: str
-    machine_seconds: float
-    notes: list[str]
-    cases: list[MeasuredCaseRow]
-    skipped: list[Skipped]
-    unreadable: dict[str, str]
-
-
-class MeasuredCase(Record):
-    """A case of a run with its functions and checks, and how many trials it has.
-
-    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
-    """
-
-    result: RunCase
-    traced: Section | None
-    trials: dict[Side, int]
-    workload: MeasuredWorkload | None
+    report: RunReport = Field(exclude=True)
 
 
 def _read(sources: QuerySources, parameters: RunParameters) -> RunInShort:
     report, state, unreadable = _in_parts(sources.store, parameters.id)
-    shown = ("id", "created", "command_line", "server", "platform", "settings", "machine_seconds", "notes", "skipped")
+    commits = commit_difference(sources, None, report.server.commit)
+    listed = run_list(report)
     return RunInShort(
-        **{name: getattr(report, name) for name in shown},
-        state=state,
+        **{**dict(listed), "sheet": page_sheet(listed.sheet, report, commits, unreadable)},
         is_final=state == "done",
-        seed=str(report.settings.seed),
-        cases=[_row(case) for case in report.cases],
-        unreadable=unreadable,
+        report=report,
     )
 
 
@@ -122,15 +68,6 @@ def _in_parts(store: Store, identity: str) -> tuple[RunReport, str, dict[str, st
     return report.model_copy(update={"cases": cases}), progress.state, unreadable
 
 
-def _row(case: RunCase) -> MeasuredCaseRow:
-    same = ("case", "commands", "group", "topology", "metrics")
-    return MeasuredCaseRow(
-        **{name: getattr(case, name) for name in same},
-        validity=case.validity.model_copy(update={"checks": case.validity.failed}),
-        failure=None if case.failure is None else case.failure.partition("\n")[0][:LONGEST_FAILURE],
-    )
-
-
 def measured_case(store: Store, identity: str, name: str) -> RunCase:
     """Return a case of a run; raises `UsageError` and `UnreadableRecord`."""
     progress = store.reports.progress(identity)
@@ -144,21 +81,20 @@ def measured_case(store: Store, identity: str, name: str) -> RunCase:
     return read_stored(RunCase, document, f"the case {name} of {identity}")
 
 
-def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> MeasuredCase:
+def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> ChosenCase:
     result = measured_case(sources.store, parameters.id, parameters.case)
-    return MeasuredCase(
-        result=result,
-        traced=traced_of_run(result),
+    return ChosenCase(
+        section=chosen_run_case(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
         workload=workload_of(sources.store, parameters.id, result.case),
     )
 
 
 def _rows(answer: RunInShort) -> Iterable[TableRow]:
-    measured = {metric for row in answer.cases for metric in row.metrics}
+    measured = {metric for row in answer.report.cases for metric in row.metrics}
     metrics = [metric for metric in RUN_TABLE if metric in measured] + sorted(measured - set(RUN_TABLE))
     yield ("case", "group", "topology", "commands", "valid", *metrics)
-    for row in answer.cases:
+    for row in answer.report.cases:
         values = [row.metrics.get(metric) for metric in metrics]
         yield (row.case, row.group, row.topology, " ".join(row.commands), row.validity.valid, *values)
 
@@ -177,6 +113,6 @@ MEASURED_CASE: Final = PageQuery(
     name="run-case",
     summary="A case of a run: metrics, costliest functions, checks",
     parameters=MeasuredCaseParameters,
-    answer=MeasuredCase,
+    answer=ChosenCase,
     read=_read_case,
 )

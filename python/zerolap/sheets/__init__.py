@@ -1,13 +1,13 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.case_list import CaseList as CaseList
 from zerolap.sheets.case_rows import CaseRow as CaseRow, cases_of as cases_of, rows_of as rows_of
 from zerolap.sheets.case_sentences import case_sentences as case_sentences
 from zerolap.sheets.case_words import (
     answers as answers,
     in_order as in_order,
     ranked as ranked,
-    skipped_line as skipped_line,
     statement as statement,
     trials as trials,
 )
@@ -25,7 +25,11 @@ from zerolap.sheets.comparison_reading import (
     reading_of as reading_of,
     with_reading as with_reading,
 )
-from zerolap.sheets.comparison_sheet import comparison_sheet as comparison_sheet
+from zerolap.sheets.comparison_sheet import (
+    chosen_compared_case as chosen_compared_case,
+    comparison_list as comparison_list,
+    comparison_sheet as comparison_sheet,
+)
 from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT
 from zerolap.sheets.format import (
     ARROW as ARROW,
@@ -92,7 +96,12 @@ from zerolap.sheets.outcome_words import (
     failed_check as failed_check,
 )
 from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
-from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
+from zerolap.sheets.run_sheet import (
+    chosen_run_case as chosen_run_case,
+    run_list as run_list,
+    run_sheet as run_sheet,
+    run_word as run_word,
+)
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,

@@ -7,7 +7,7 @@ from zerolap.records import Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
 from zerolap.sheets.case_section import case_section, is_worth_a_section
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, group_table
-from zerolap.sheets.case_words import effort, in_order, skipped_line, state_line
+from zerolap.sheets.case_words import effort, in_order, state_line
 from zerolap.sheets.change_reasons import Reason, reasons_of
 from zerolap.sheets.comparison_sheet import how_to_repeat, outcome_of
 from zerolap.sheets.detail import Detail
@@ -23,6 +23,7 @@ from zerolap.sheets.measured_change import (
     in_order_of_names,
 )
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
+from zerolap.sheets.skipped_section import skipped_line
 from zerolap.sheets.traced_section import traced_of_comparison
 
 COMMAND_BYTES = 400

@@ -20,7 +20,7 @@ def check_sheet(report: CheckReport) -> Sheet:
         kind="check",
         title=f"{counted(len(report.cases), 'case', 'cases')} checked, {faulty:,} faulty",
         sections=[
-            *([skipped_section(report.skipped)] if report.skipped else []),
+            *skipped_section(report.skipped),
             *(
                 Section(key=case.case, title=case.case, sentences=[*_faults(case), *_warnings(case)])
                 for case in report.cases

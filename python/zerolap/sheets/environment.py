@@ -1,29 +1,29 @@
-"""What was measured, and how: servers, settings, platform, what was skipped, how to repeat it."""
+"""What was measured, and how: servers, settings, platform, how to repeat it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
 
-from zerolap.records import Comparison, MeasuredServer, RunReport, Settings, Skipped
-from zerolap.sheets.case_words import skipped_line
+from zerolap.records import Comparison, MeasuredServer, RunReport, Settings
 from zerolap.sheets.format import COMMIT_DIGITS, percent
-from zerolap.sheets.sheet import Fact, Section, Sentence, as_name
-
-MOST_SKIPPED: Final = 20
-"""Those that are named; the JSON document has all."""
+from zerolap.sheets.sheet import Fact, Section, as_name
 
 
 def server_text(server: MeasuredServer) -> str:
-    """Return a server in a line: its names, version, settings, and the first line of its commit's message."""
+    """Return a server in a line: its names, version, settings, and the first line of its commit's message.
+
+    What its name says already is left out.
+    """
     parts = [as_name(server.name)]
-    parts += [as_name(server.commit[:COMMIT_DIGITS])] if server.commit else []
-    parts += [server.version.replace("`", "'")] if server.version else []
+    is_named_by_commit = server.commit is not None and server.commit[:COMMIT_DIGITS] == server.name
+    parts += [as_name(server.commit[:COMMIT_DIGITS])] if server.commit and not is_named_by_commit else []
+    parts += [server.version.replace("`", "'")] if server.version not in ("", server.name) else []
     parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
     return " ".join(parts) + (f": {as_name(server.subject)}" if server.subject else "")
 
 
 def build_text(server: MeasuredServer) -> str:
     """Return a build in a line: names, configuration, commit, flags, compiler, allocator."""
-    parts = [as_name(server.name), server.version.replace("`", "'")]
+    parts = [as_name(server.name)]
+    parts += [server.version.replace("`", "'")] if server.version not in ("", server.name) else []
     parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
     parts += [f"commit {as_name(server.commit)}"] if server.commit else []
     parts += [f"build {as_name(server.build)}", f"flags {as_name(server.flags)}" if server.flags else "flags unknown"]
@@ -64,16 +64,3 @@ def closing_facts(document: Comparison | RunReport, everything: str) -> list[Fac
     shown = f"{as_name(f'zerolap explain {document.id} --all')}: {everything}"
     seed = f"`--seed {document.settings.seed}` makes the same random choices"
     return [Fact(label="all", text=shown), Fact(label="repeat", text=seed)]
-
-
-def skipped_section(skipped: Sequence[Skipped]) -> list[Section]:
-    """Return how many cases were skipped, and the first of them with what they lack; nothing without any."""
-    line = skipped_line(skipped)
-    return [] if line is None else [Section(key="skipped", title=line, sentences=list(_skipped(skipped)))]
-
-
-def _skipped(skipped: Sequence[Skipped]) -> Iterator[Sentence]:
-    for case in skipped[:MOST_SKIPPED]:
-        yield Sentence(label=case.reason, text=f"{as_name(case.case)}: {case.text}")
-    if len(skipped) > MOST_SKIPPED:
-        yield Sentence(text=f"and {len(skipped) - MOST_SKIPPED:,} more")

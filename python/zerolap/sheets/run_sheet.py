@@ -4,12 +4,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, RunCase, RunReport
-from zerolap.sheets.case_section import log_sentences
+from zerolap.sheets.case_list import CaseList, ListedCase
+from zerolap.sheets.case_section import chosen_case, log_sentences
 from zerolap.sheets.case_words import trials
-from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, skipped_section
+from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text
 from zerolap.sheets.format import count, counted, metric_heading, metric_label, share
 from zerolap.sheets.outcome_words import failed_check
-from zerolap.sheets.sheet import Cell, Column, Fact, Section, Sentence, Sheet, Table, as_name, name, opened, with_names
+from zerolap.sheets.sheet import (
+    Cell,
+    Column,
+    Fact,
+    Section,
+    Sentence,
+    Sheet,
+    Table,
+    as_name,
+    folded,
+    name,
+    opened,
+    with_names,
+)
+from zerolap.sheets.skipped_section import skipped_section
 from zerolap.sheets.traced_section import traced_of_run
 
 RunWord: TypeAlias = Literal["failed", "invalid", "measured"]
@@ -31,6 +46,57 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
     ordered = sorted(report.cases, key=lambda case: run_word(case) == "measured")
     sections = [of_case for case in ordered if (of_case := _section(case)).has_content]
     traced = [opened(section) for case in ordered if (section := traced_of_run(case)) is not None]
+    everything = [
+        *skipped_section(report.skipped),
+        *sections[:most_cases],
+        *traced[:most_cases],
+        *_left_out(report, len(sections) - len(sections[:most_cases])),
+        _how_to_repeat(report),
+    ]
+    return _begun(report).model_copy(
+        update={
+            "tables": [_table(report.cases)] if report.cases else [],
+            "sections": everything,
+            "closing": closing_facts(report, "all functions and figures"),
+        }
+    )
+
+
+def run_list(report: RunReport) -> CaseList:
+    """Return what the page of a run begins with."""
+    table = _table(report.cases)
+    first, *others = table.columns
+    groups = [Cell(text=case.group, mark="quiet") for case in report.cases]
+    listed = table.model_copy(
+        update={
+            "columns": [first, Column(key="group", heading="group"), *others],
+            "rows": [[row[0], group, *row[1:]] for row, group in zip(table.rows, groups, strict=True)],
+        }
+    )
+    sections = [
+        *map(folded, skipped_section(report.skipped, len(report.skipped))),
+        Section(key="cases", tables=[listed]),
+        opened(_how_to_repeat(report)),
+    ]
+    return CaseList(
+        subject=f"{report.server.name} on {report.platform.name}",
+        command_line=report.command_line,
+        engines=report.settings.engines,
+        sheet=_begun(report).model_copy(update={"sections": sections}),
+        cases=[
+            ListedCase(case=case.case, commands=case.commands, group=case.group, outcomes=[run_word(case)])
+            for case in report.cases
+        ],
+    )
+
+
+def chosen_run_case(case: RunCase) -> Section:
+    """Return all that is known of a case that the reader has chosen."""
+    return chosen_case(_section(case), case, traced_of_run(case))
+
+
+def _begun(report: RunReport) -> Sheet:
+    """Return what is said of all cases together."""
     return Sheet(
         kind="run",
         title=_headline(report),
@@ -38,17 +104,12 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
             Fact(label="server", text=server_text(report.server)),
             Fact(label="measured", text=trials(report.settings, report.machine_seconds)),
         ],
-        tables=[_table(report.cases)] if report.cases else [],
-        sections=[
-            *skipped_section(report.skipped),
-            *sections[:most_cases],
-            *traced[:most_cases],
-            *_left_out(report, len(sections) - len(sections[:most_cases])),
-            repeating(report, [Fact(label="server", text=build_text(report.server))]),
-        ],
-        notes=[with_names(note, {case.case for case in ordered}) for note in report.notes],
-        closing=closing_facts(report, "all functions and figures"),
+        notes=[with_names(note, {case.case for case in report.cases}) for note in report.notes],
     )
+
+
+def _how_to_repeat(report: RunReport) -> Section:
+    return repeating(report, [Fact(label="server", text=build_text(report.server))])
 
 
 def _left_out(report: RunReport, number: int) -> list[Section]:
@@ -90,7 +151,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
             [
                 name(case.case),
                 *([] if are_all_measured else [_outcome(case)]),
-                *(Cell(text=_figure(case, metric)) for metric in metrics),
+                *(Cell(text=_figure(case, metric), order=case.metrics.get(metric)) for metric in metrics),
             ]
             for case in cases
         ],
