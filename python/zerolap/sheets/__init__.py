@@ -20,11 +20,7 @@ from zerolap.sheets.change_sheet import (
 )
 from zerolap.sheets.check_sheet import check_sheet as check_sheet
 from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
-from zerolap.sheets.comparison_reading import (
-    case_statements as case_statements,
-    reading_of as reading_of,
-    with_reading as with_reading,
-)
+from zerolap.sheets.comparison_reading import with_reading as with_reading
 from zerolap.sheets.comparison_sheet import (
     chosen_compared_case as chosen_compared_case,
     comparison_list as comparison_list,
@@ -34,8 +30,6 @@ from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
-    ELLIPSIS as ELLIPSIS,
-    NO_VALUE as NO_VALUE,
     change as change,
     count as count,
     counted as counted,
@@ -44,16 +38,12 @@ from zerolap.sheets.format import (
     listing as listing,
     metric_label as metric_label,
     one_line as one_line,
-    per_side as per_side,
     percent as percent,
     plain as plain,
     printable as printable,
     probability as probability,
-    rough_duration as rough_duration,
-    rough_percent as rough_percent,
     share as share,
     shortened as shortened,
-    weighting as weighting,
 )
 from zerolap.sheets.gate import gate_sentence as gate_sentence
 from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
@@ -102,15 +92,14 @@ from zerolap.sheets.run_sheet import (
     run_sheet as run_sheet,
     run_word as run_word,
 )
+from zerolap.sheets.series_legend import series_legend as series_legend
 from zerolap.sheets.sheet import (
     Cell as Cell,
-    Column as Column,
     Fact as Fact,
     Mark as Mark,
     Section as Section,
     Sentence as Sentence,
     Sheet as Sheet,
-    Stack as Stack,
     Stacks as Stacks,
     Table as Table,
     as_name as as_name,
@@ -123,9 +112,5 @@ from zerolap.sheets.sweep_sheet import (
     sweep_servers as sweep_servers,
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
-)
-from zerolap.sheets.traced_section import (
-    traced_of_comparison as traced_of_comparison,
-    traced_of_run as traced_of_run,
 )
 from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -64,18 +64,9 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
 
 def run_list(report: RunReport) -> CaseList:
     """Return what the page of a run begins with."""
-    table = _table(report.cases)
-    first, *others = table.columns
-    groups = [Cell(text=case.group, mark="quiet") for case in report.cases]
-    listed = table.model_copy(
-        update={
-            "columns": [first, Column(key="group", heading="group"), *others],
-            "rows": [[row[0], group, *row[1:]] for row, group in zip(table.rows, groups, strict=True)],
-        }
-    )
     sections = [
         *map(folded, skipped_section(report.skipped, len(report.skipped))),
-        Section(key="cases", tables=[listed]),
+        Section(key="cases", tables=[_table(report.cases, names_group=True)]),
         opened(_how_to_repeat(report)),
     ]
     return CaseList(
@@ -132,7 +123,7 @@ def _headline(report: RunReport) -> str:
     return f"{of_all} measured" if measured == len(report.cases) else f"{measured:,} of {of_all} measured"
 
 
-def _table(cases: Sequence[RunCase]) -> Table:
+def _table(cases: Sequence[RunCase], *, names_group: bool = False) -> Table:
     """Return the figures that users know; those of plugins are what was asked for."""
     metrics = [metric for metric in RUN_TABLE if any(metric in case.metrics for case in cases)]
     metrics += dict.fromkeys(metric for case in cases for metric in case.metrics if metric not in METRICS)
@@ -141,6 +132,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
         key="figures",
         columns=[
             Column(key="case", heading="case"),
+            *([Column(key="group", heading="group")] if names_group else []),
             *([] if are_all_measured else [Column(key="outcome", heading="outcome")]),
             *(
                 Column(key=metric, heading=metric_heading(metric), is_number=True, rank=place)
@@ -150,6 +142,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
         rows=[
             [
                 name(case.case),
+                *([Cell(text=case.group, mark="quiet")] if names_group else []),
                 *([] if are_all_measured else [_outcome(case)]),
                 *(Cell(text=_figure(case, metric), order=case.metrics.get(metric)) for metric in metrics),
             ]

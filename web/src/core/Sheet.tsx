@@ -162,13 +162,12 @@ interface TableProperties {
   level?: number;
   /** What it is called where it has no heading. */
   label?: string;
-  /** Called with a name that the reader chooses, where names can be chosen; and which one is. */
-  choose?: ((name: string) => void) | undefined;
-  chosen?: string | undefined;
+  /** What the name of a row is shown in, such as a button, by its text and the place of the row. */
+  named?: (shown: ComponentChildren, text: string, place: number) => ComponentChildren;
 }
 
 /** A table of a sheet, below its heading. */
-export function SheetTable({ table, level = 3, label = "", choose, chosen }: TableProperties) {
+export function SheetTable({ table, level = 3, label = "", named = (shown) => shown }: TableProperties) {
   const scale = scaleOf(table.rows.flat());
   return (
     <>
@@ -193,7 +192,7 @@ export function SheetTable({ table, level = 3, label = "", choose, chosen }: Tab
                     cell={cells[index]}
                     column={column}
                     scale={scale}
-                    {...{ choose, chosen }}
+                    named={(shown, text) => named(shown, text, place)}
                   />
                 ))}
               </tr>
@@ -216,13 +215,14 @@ function titleOf({ heading, detail, unit }: Column): string {
   return unit === "" ? whole : `${whole}, ${unit}`;
 }
 
-interface CellProperties extends Pick<TableProperties, "choose" | "chosen"> {
+interface CellProperties {
   cell: Cell | undefined;
   column: Column;
   scale?: Scale;
+  named?: (shown: ComponentChildren, text: string) => ComponentChildren;
 }
 
-export function SheetCell({ cell, column, scale, choose, chosen }: CellProperties) {
+export function SheetCell({ cell, column, scale, named = (shown) => shown }: CellProperties) {
   if (cell === undefined) {
     return <td />;
   }
@@ -248,18 +248,7 @@ export function SheetCell({ cell, column, scale, choose, chosen }: CellPropertie
   const className = names.filter(Boolean).join(" ");
   return cell.is_name ? (
     <th scope="row" class={className}>
-      {choose === undefined ? (
-        content
-      ) : (
-        <button
-          type="button"
-          class="plain link-like"
-          aria-pressed={cell.text === chosen}
-          onClick={() => choose(cell.text)}
-        >
-          {content}
-        </button>
-      )}
+      {named(content, cell.text)}
     </th>
   ) : (
     <td class={className}>{content}</td>

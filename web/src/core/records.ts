@@ -182,7 +182,7 @@ export interface ChartCommit {
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
  * those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
- * since, which need not be shown. The ledger begins at the commit that `ledger_since` names.
+ * since, which need not be shown.
  */
 export interface ChartLine {
   case: string;
@@ -204,8 +204,6 @@ export interface ChartLine {
   most: Array<number>;
   counts: Array<number>;
   values: Array<number | null>;
-  ledger: HistoryLedger | null;
-  ledger_since: string | null;
 }
 
 /** One condition of validity: the value seen and the limit it is held against. */
@@ -630,25 +628,6 @@ export interface FunctionShares {
   side: "base" | "head";
   own: Array<number | null>;
   inclusive: Array<number | null>;
-}
-
-/**
- * The sum of all changes of a metric since a release or an accepted change.
- *
- * `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
- * `high`; `reported` is the part of the changes that are reported, `unreported` that of all others, of which
- * `by_string_places` is what other places of strings in memory account for. `slope` is the unreported change a commit
- * without that.
- */
-export interface HistoryLedger {
-  since: number;
-  total: number;
-  low: number;
-  high: number;
-  reported: number;
-  unreported: number;
-  slope: number;
-  by_string_places: number;
 }
 
 /** Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it. */
@@ -1451,14 +1430,15 @@ export interface SeriesCase {
  * Series for one chart.
  *
  * `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
- * releases, in order; `total` is how many there are with those that are not shown. `platform_steps` are those of the
- * histories of which times are shown.
+ * releases, in order; `total` is how many there are with those that are not shown. `legend` has a row for each line.
+ * `platform_steps` are those of the histories of which times are shown.
  */
 export interface SeriesChart {
   histories: Array<PublishedHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
+  legend: Table;
   change_points: Array<ListedChange>;
   platform_steps: Array<PlatformStep>;
   left_out: number;

@@ -34,8 +34,16 @@ export function CasesPage({ of, list, details, children }: Properties) {
             <SheetTable
               key={table.key}
               table={table}
-              chosen={chosen}
-              choose={(group) => list.change({ group: group === chosen || group === "all" ? "" : group })}
+              named={(shown, group) => (
+                <button
+                  type="button"
+                  class="plain link-like"
+                  aria-pressed={group === chosen}
+                  onClick={() => list.change({ group: group === chosen || group === "all" ? "" : group })}
+                >
+                  {shown}
+                </button>
+              )}
             />
           )),
         cases: () => (
