@@ -6,10 +6,10 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_run
-from zerolap.queries.comparison_page import LONGEST_CASE, ChosenCase, change_of, page_sheet
+from zerolap.queries.comparison_page import LONGEST_CASE, ChosenCase, ComparisonParameters, change_of, page_sheet
 from zerolap.queries.measured_workload import workload_of
 from zerolap.queries.named_commits import commit_difference
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import PageQuery, QuerySources, TableRow
 from zerolap.records import RUN_TABLE, RunCase, RunReport, UnreadableRecord, UsageError, read_stored
 from zerolap.sheets import CaseList, chosen_run_case, run_list
 from zerolap.store import Store
@@ -17,13 +17,10 @@ from zerolap.store import Store
 RUN_ID: Final = r"^r-[0-9a-f-]{1,64}$"
 
 
-class RunParameters(Parameters):
+class RunParameters(ComparisonParameters):
     """Which run; `as_of` has browsers ask again where it has changed, and no other effect."""
 
     id: Annotated[str, Field(pattern=RUN_ID, description="Its id.")]
-    as_of: Annotated[
-        str, Field(max_length=200, exclude=True, description="Any text, as the `change` of its progress.")
-    ] = ""
 
 
 class MeasuredCaseParameters(RunParameters):

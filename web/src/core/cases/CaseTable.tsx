@@ -56,6 +56,9 @@ export function CaseTable({ of: { cases, sheet }, list, details }: Properties) {
   const rows = ordered.filter((row) => isChosen(row, list.state));
   const changed = cases.filter(hasChanged);
   const others = columns.slice(1);
+  const caption = columns
+    .flatMap(({ heading, detail }) => (detail ? [`${heading}: change of ${detail}`] : []))
+    .join("; ");
   return (
     <>
       <h2 class="sr">Cases</h2>
@@ -67,11 +70,7 @@ export function CaseTable({ of: { cases, sheet }, list, details }: Properties) {
       />
       <OrderChoice orders={columns.map(({ key, heading }) => [key, heading])} order={order} sort={sort} />
       <table class={`cases ${sheet.kind}`} aria-rowcount={rows.length + 1}>
-        <caption class="quiet">
-          {columns
-            .flatMap(({ heading, detail }) => (detail ? [`${heading}: change of ${detail}`] : []))
-            .join("; ")}
-        </caption>
+        {caption !== "" && <caption class="quiet">{caption}</caption>}
         <colgroup>
           {columns.map(({ key }) => (
             <col key={key} class={`column-${key}`} />
