@@ -150,7 +150,7 @@ def _figures(case: CaseResult, *, is_chosen: bool) -> tuple[Table, Table]:
     left_out = len(agreeing) - MOST_AGREEING
     remark = counted(left_out, "more figure agrees", "more figures agree") if left_out > 0 else ""
     everything = [verdict for verdict in case.verdicts if is_chosen or verdict.verdict != "identical"]
-    has_more = len(everything) > len(shown) or left_out > 0
+    has_more = is_chosen or len(everything) > len(shown) or left_out > 0
     return _figure_table(shown, remark), _figure_table(everything if has_more else [], is_full=True)
 
 

@@ -34,6 +34,7 @@ export function CasesPage({ of, list, details, children }: Properties) {
             <SheetTable
               key={table.key}
               table={table}
+              label="Groups of commands"
               named={(shown, group) => (
                 <button
                   type="button"
