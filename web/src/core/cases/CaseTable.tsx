@@ -54,7 +54,8 @@ export function CaseTable({ of: { cases, sheet }, list, details }: Properties) {
     return null;
   }
   const rows = ordered.filter((row) => isChosen(row, list.state));
-  const changed = cases.filter(hasChanged);
+  const worthOpening = sheet.kind === "run" ? all : all.filter(hasChanged);
+  const onlyOne = worthOpening.length === 1 ? worthOpening[0] : null;
   const others = columns.slice(1);
   const caption = columns
     .flatMap(({ heading, detail }) => (detail ? [`${heading}: change of ${detail}`] : []))
@@ -106,7 +107,7 @@ export function CaseTable({ of: { cases, sheet }, list, details }: Properties) {
               list={list}
               data={row}
               columns={others.length}
-              openAtFirst={all.length === 1 || (changed.length === 1 && changed[0]?.case === row.case)}
+              openAtFirst={row === onlyOne}
               complete={printing || rows.length <= ALWAYS_RENDERED}
               printing={printing}
               cells={() =>
