@@ -89,7 +89,12 @@ function Tables({ section, level }: { section: Section; level: number }) {
   return (
     <>
       {section.tables.map((table) => (
-        <SheetTable key={table.key + table.heading} table={table} level={level} label={section.title} />
+        <SheetTable
+          key={table.key + table.heading}
+          table={table}
+          level={level}
+          label={`${section.title.replaceAll("`", "")} ${table.key}`}
+        />
       ))}
       {section.stacks.map((stacks) => (
         <StackList key={stacks.heading} stacks={stacks} level={level} />
