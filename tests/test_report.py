@@ -602,7 +602,10 @@ def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypa
     assert Pictures.model_validate_json(inflated(page.scripts["pictures"])) == Pictures()
     assert inflated(page.scripts["frames"]) == "[]"
     assert json.loads(inflated(page.scripts["lines"])) == {"sources": [], "cases": {}}
-    assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script", "script"]
+    listed, details = (json.loads(inflated(page.scripts[name])) for name in ("sheet", "details"))
+    names = {case.case for case in HOSTILE.cases}
+    assert {case["case"] for case in listed["cases"]} == set(details) == names
+    assert [tag for tag, _ in page.elements] == ["p", *["script"] * 6]
 
 
 def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
