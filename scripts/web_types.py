@@ -14,8 +14,8 @@ from pydantic.json_schema import models_json_schema
 
 from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
-from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport, SnapshotReport
-from zerolap.sheets import WORDS, Sheet
+from zerolap.records import METRICS, RUN_TABLE, Pictures, SnapshotReport
+from zerolap.sheets import WORDS, CaseList
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -30,12 +30,9 @@ EXPLAINED = (
 COMMAND = "python scripts/web_types.py"
 HEADER = f"// The records of python/zerolap/records and queries, written by `{COMMAND}`. Do not edit.\n"
 MODELS: tuple[type[BaseModel], ...] = (
-    Comparison,
-    RunReport,
     SnapshotReport,
     Pictures,
-    Sheet,
-    Metric,
+    CaseList,
     SignedIn,
     *(query.result for query in QUERIES),
 )
@@ -59,12 +56,13 @@ def typescript() -> str:
     """Return the content of the file."""
     _, schema = models_json_schema([(model, "serialization") for model in MODELS])
     interfaces = [_interface(name, record) for name, record in sorted(schema["$defs"].items())]
-    metrics = {name: metric.model_dump() for name, metric in METRICS.items()}
+    metrics = {name: metric.model_dump(include={"unit", "label", "heading"}) for name, metric in METRICS.items()}
     return "\n".join(
         [
             HEADER,
             *interfaces,
-            f"/** The table of metrics. */\nexport const METRICS: Record<string, Metric> = {_json(metrics)};\n",
+            "/** What metrics are called, and their units. */\n"
+            f'export const METRICS: Record<string, Record<"unit" | "label" | "heading", string>> = {_json(metrics)};\n',
             "/** Outcomes of cases, in the order in which they are shown. */\n"
             f"export const OUTCOMES = {_json(WORDS)} as const;\n",
             f"/** Words of the glossary. */\nexport const WORDS: Record<string, string> = {_json(_explained())};\n",

@@ -44,12 +44,11 @@ def test_a_comparison_has_a_short_row_a_case(store: Store, client: httpx.Client)
         table = client.get(f"{url}/api/v1/pages/comparison.csv", params={"id": ID}).text.splitlines()
     # What changed is read first.
     assert [row["case"] for row in answer["cases"]] == ["set", CASE.case]
-    assert answer["reading"]["headline"].endswith("; 1 case unchanged")
-    assert answer["seed"] == str(COMPARISON.settings.seed)
+    assert answer["sheet"]["continuation"].endswith("1 case unchanged")
     assert answer["is_final"] is True
-    [deciding] = answer["cases"][1]["verdicts"]
-    assert deciding["metric"] == CASE.deciding
-    assert "findings" not in answer["cases"][1]
+    assert answer["cases"][1]["metrics"] == [CASE.deciding]
+    [repeating] = [section for section in answer["sheet"]["sections"] if section["key"] == "repeating"]
+    assert {"label": "seed", "text": f"`{COMPARISON.settings.seed}`"} in repeating["facts"]
     assert len(table) == 3
     assert table[0].startswith("case,group,topology,commands,verdict,work,time")
 
@@ -67,8 +66,9 @@ def test_a_case_is_answered_with_its_evidence(store: Store, client: httpx.Client
     with served_lab(store) as url:
         answer = asked(client, url, "comparison-case", id=ID, case=CASE.case)
         missing = client.get(f"{url}/api/v1/pages/comparison-case", params={"id": ID, "case": "none"})
-    assert len(answer["result"]["verdicts"]) == len(CASE.verdicts)
-    assert answer["sentences"][0].startswith("GET ")
+    [figures] = [inner for inner in answer["section"]["sections"] if inner["title"] == "all figures"]
+    assert len(figures["tables"][0]["rows"]) == len(CASE.verdicts)
+    assert answer["section"]["sentences"][0]["text"].startswith("GET ")
     assert missing.status_code == HTTPStatus.NOT_FOUND
     assert "has no case 'none'" in missing.json()["detail"]
 
@@ -106,9 +106,9 @@ def test_a_case_that_cannot_be_read_fails_alone(store: Store, client: httpx.Clie
     with served_lab(store) as url:
         answer = asked(client, url, "comparison", id=ID)
         damaged = client.get(f"{url}/api/v1/pages/comparison-case", params={"id": ID, "case": "set"})
-        assert asked(client, url, "comparison-case", id=ID, case=CASE.case)["result"]["case"] == CASE.case
+        assert asked(client, url, "comparison-case", id=ID, case=CASE.case)["section"]["key"] == CASE.case
     assert [row["case"] for row in answer["cases"]] == [CASE.case]
-    assert "the case set cannot be read" in answer["unreadable"]["set"]
+    assert "`set`: the case set cannot be read" in answer["sheet"]["sentences"][0]["text"]
     assert damaged.status_code == HTTPStatus.INTERNAL_SERVER_ERROR
     assert "cannot be read" in damaged.json()["detail"]
 
@@ -121,9 +121,9 @@ def test_a_run_is_answered_in_parts(store: Store, client: httpx.Client) -> None:
         drawn = asked(client, url, "case-pictures", id=RUN.id, case="get-100B")
         without = asked(client, url, "case-pictures", id=RUN.id, case="hset")
     assert [row["case"] for row in answer["cases"]] == [entry.case for entry in RUN.cases]
-    assert answer["seed"] == str(2**64 - 1)
-    assert "functions" not in answer["cases"][0]
-    assert [function["function"] for function in case["result"]["functions"]] == ["dictFind", "writeToClient"]
+    assert answer["sheet"]["sections"][-1]["facts"][1] == {"label": "seed", "text": f"`{2**64 - 1}`"}
+    functions = case["section"]["tables"][0]["rows"]
+    assert [cell["text"] for row in functions for cell in row if cell["is_name"]][::2] == ["dictFind", "writeToClient"]
     assert case["trials"] == {"head": 4}
     [sent] = [of for of in REQUEST.cases if of.name == "get-100B"]
     assert case["workload"]["commands"] == [command.line for command in sent.client.sent]

@@ -45,7 +45,7 @@ def test_the_evidence_of_a_case_is_fetched_when_it_is_opened(browser: Browser, s
         expect(shown.locator("tr.details")).to_have_count(0)
         assert urls == []
         shown.get_by_role("button", name="case-10", exact=True).click()
-        expect(shown.locator(".detail .lead")).to_contain_text("GET executes")
+        expect(shown.locator(".detail > ul > li").first).to_contain_text("GET executes")
         assert len(urls) == 1
         expect(shown).to_have_url(re.compile(r"\?case=case-10$"))
         shown.reload()
@@ -77,7 +77,7 @@ def test_groups_are_summed_up_and_choose_their_cases(browser: Browser, store: St
     recorded_comparison(store, cases=some_cases(20))
     with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}") as shown:
         shown.get_by_text("By group of commands").click()
-        rows = shown.locator(".groups tbody tr")
+        rows = shown.locator("details", has_text="By group of commands").locator("tbody tr")
         expect(rows).to_have_count(3)
         expect(rows.first).to_contain_text("2 regressions")
         shown.get_by_role("button", name="hash", exact=True).click()
@@ -119,8 +119,8 @@ def test_a_comparison_leads_to_what_the_lab_knows_besides(browser: Browser, stor
     recorded_comparison(store, head=head)
     with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}?case={CASE.case}") as shown:
         links = shown.locator(f"a[href='/commits/{commit}']")
-        # Beside the headline and among the servers; the name is that of the commit, and is there once.
-        expect(links).to_have_text([commit[:12]] * 2)
+        # Below the headline, where the name is that of the commit and is there once, and with its build.
+        expect(links).to_have_text([commit[:12], commit[:12], commit])
         expect(shown.locator(f"a[href='/platforms/{COMPARISON.platform.fingerprint}']")).to_have_count(1)
         expect(shown.get_by_role("link", name="This case over time")).to_have_attribute(
             "href", re.compile(rf"^/series\?case={CASE.case}&metric=")
@@ -218,8 +218,8 @@ def test_an_open_case_is_accessible_on_both_grounds_and_fits(width: int, browser
     recorded_comparison(store, cases=some_cases(20))
     options = {"color_scheme": "light", "viewport": {"width": width, "height": 900}}
     with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}?case=case-3", **options) as shown:
-        expect(shown.locator(".detail .lead").first).to_be_visible()
-        shown.get_by_text("All that was measured: ").first.click()
+        expect(shown.locator(".detail > ul > li").first).to_be_visible()
+        shown.get_by_text("all figures").first.click()
         shown.get_by_text("By group of commands").click()
         shown.locator(".detail .word").first.click()
         assert violations(shown) == []

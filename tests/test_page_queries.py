@@ -14,6 +14,7 @@ from test_store import a_job, a_resolved
 from zerolap.queries import QUERIES, PageQuery, comparison_page
 from zerolap.queries.comparison_page import change_of
 from zerolap.records import Comparison
+from zerolap.sheets.case_words import STATES
 from zerolap.store import Store
 
 WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case", "search"}
@@ -87,7 +88,7 @@ def test_an_answer_follows_its_document(either_store: Store) -> None:
     with served_lab(store) as url:
         for changes in ({"notes": ["after"]}, {"cases": [case.model_copy(update={"verdict": "regression"})]}, {}):
             answer = request("GET", f"{url}/api/v1/pages/comparison?id={ID}").json()
-            answers.append((answer["notes"], answer["cases"][0]["verdict"]))
+            answers.append((answer["sheet"]["notes"], answer["cases"][0]["outcomes"][0]))
             # SQLite gives the new row of the case the number of the old one.
             comparison = comparison.model_copy(update=changes)
             store.record_comparison(comparison)
@@ -107,9 +108,9 @@ def test_an_answer_that_was_overtaken_is_not_kept(store: Store, monkeypatch: pyt
     monkeypatch.setattr(store, "comparison_without_cases", overtaken)
     with served_lab(store) as url:
         asked = f"{url}/api/v1/pages/comparison?id={ID}"
-        assert request("GET", asked).json()["notes"] == ["after"]
+        assert request("GET", asked).json()["sheet"]["notes"] == ["after"]
         store.record_comparison(comparison)
-        assert request("GET", asked).json()["notes"] == ["before"]
+        assert request("GET", asked).json()["sheet"]["notes"] == ["before"]
 
 
 def test_an_answer_about_work_that_goes_on_is_kept_for_a_moment(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,4 +145,5 @@ def test_an_answer_follows_its_request_whatever_is_asked_beside_it(store: Store)
         store.end(ID, "interrupted")
         after = request("GET", asked).json()
         beside = request("GET", f"{asked}&as_of=anything").json()
-    assert (before["state"], after["state"], beside["state"]) == ("done", "interrupted", "interrupted")
+    stated = [[sentence["text"] for sentence in answer["sheet"]["sentences"]] for answer in (before, after, beside)]
+    assert stated == [[], [STATES["interrupted"]], [STATES["interrupted"]]]

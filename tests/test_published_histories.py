@@ -174,6 +174,30 @@ class TestSeries:
         assert {change["commit"]["commit"] for change in chart["change_points"]} == {commit_id(20)}
         assert chart["change_points"][0]["reasons"] == [*SLOWER_ZADD.reasons]
 
+    def test_the_legend_names_lines_by_what_they_do_not_share(self, store: Store) -> None:
+        keep_two_platforms(store)
+        metrics = [INSTRUCTIONS, CPU_TIME]
+
+        def names(**parameters: Any) -> list[str]:
+            return [row[0]["text"] for row in answered(store, "series", **parameters)["legend"]["rows"]]
+
+        assert sorted(names(case="zadd-100B")) == ["zadd-100B, arm", "zadd-100B, x86"]
+        assert sorted(names(case=["get-100B", "zadd-100B"], platform="arm")) == ["get-100B", "zadd-100B"]
+        of_metrics = ["zadd-100B, CPU ns/request", "zadd-100B, instructions/request"]
+        assert sorted(names(case="zadd-100B", platform="arm", metric=metrics)) == of_metrics
+
+    def test_the_legend_states_what_a_line_has_come_to(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        chart = answered(store, "series", case="zadd-100B")
+        [line], [cells] = chart["lines"], chart["legend"]["rows"]
+        by_column = dict(zip((column["key"] for column in chart["legend"]["columns"]), cells, strict=True))
+        assert by_column["change"]["text"] == change_text(line["changes"][-1])
+        assert by_column["sum"] == by_column["change"] | {"detail": "since v1.0"}
+        [kept] = store.published_histories.series(SeriesFilter((1,), ("zadd-100B",), (INSTRUCTIONS,)), 9)
+        assert kept.ledger is not None
+        assert by_column["small"]["text"] == change_text(kept.ledger.small_changes)
+        assert "places" not in by_column
+
     def test_changes_begin_at_a_chosen_commit(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))
         chart = answered(store, "series", case="zadd-100B", metric=CPU_TIME, since=commit_id(20)[:12])

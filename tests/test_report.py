@@ -265,10 +265,10 @@ def test_figures_that_agree_are_counted_and_those_that_contradict_are_shown() ->
     case = a_case("get", a_time("regression", 0.05), *agreeing, a_time("improvement", -0.2, "latency_p99_us"))
     text = shown(a_comparison([case]))
     assert "  2 more figures agree\n" in text
-    assert "latency p50 in us" in text
-    assert re.search(r"latency p99 in us .*\+ -20\.0 %", text)
-    assert "us per call" not in text
-    assert "us per call" in shown(a_comparison([case]), all_sections=True)
+    assert "latency p50 in µs" in text
+    assert re.search(r"latency p99 in µs .*\+ -20\.0 %", text)
+    assert "µs per call" not in text
+    assert "µs per call" in shown(a_comparison([case]), all_sections=True)
 
 
 @pytest.mark.parametrize(("sides", "text"), [(["head"], "on the head only"), (["base", "head"], "on both sides")])
@@ -492,7 +492,10 @@ def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypa
     assert Pictures.model_validate_json(inflated(page.scripts["pictures"])) == Pictures()
     assert inflated(page.scripts["frames"]) == "[]"
     assert json.loads(inflated(page.scripts["lines"])) == {"sources": [], "cases": {}}
-    assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script", "script"]
+    listed, details = (json.loads(inflated(page.scripts[name])) for name in ("sheet", "details"))
+    names = {case.case for case in HOSTILE.cases}
+    assert {case["case"] for case in listed["cases"]} == set(details) == names
+    assert [tag for tag, _ in page.elements] == ["p", *["script"] * 6]
 
 
 def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

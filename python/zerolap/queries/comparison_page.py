@@ -1,7 +1,7 @@
 """A comparison: a short row a case, and all of one case when it is opened."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, Field
@@ -13,30 +13,30 @@ from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.request_status import OPEN
 from zerolap.records import (
     CaseResult,
-    CaseVerdict,
     Comparison,
-    MeasuredServer,
-    Platform,
-    Reading,
     Record,
     RunCase,
-    Settings,
+    RunReport,
     Side,
-    Skipped,
-    Summary,
-    TimeWord,
     UnreadableRecord,
     UsageError,
-    Verdict,
-    VerdictWord,
     priority_weights,
     read_stored,
 )
-from zerolap.sheets import Section, case_sentences, case_statements, in_order, reading_of, traced_of_comparison
+from zerolap.sheets import (
+    COMMIT_DIGITS,
+    CaseList,
+    Section,
+    Sentence,
+    Sheet,
+    as_name,
+    chosen_compared_case,
+    comparison_list,
+    in_order,
+)
 from zerolap.store import Store
 
 _Case = TypeVar("_Case", CaseResult, RunCase)
-LONGEST_FAILURE: Final = 300
 COMPARISON_ID: Final = r"^c-[0-9a-f-]{1,64}$"
 LONGEST_CASE: Final = 500
 OPEN_SECONDS: Final = 5.0
@@ -58,64 +58,27 @@ class ComparedCaseParameters(ComparisonParameters):
     case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
 
 
-class ComparedCaseRow(Record):
-    """A case of a comparison in short: `CaseResult` with the verdicts that decide it, and without its evidence."""
+class ComparisonInShort(CaseList):
+    """A comparison with a row a case, in the order in which they are read.
 
-    case: str
-    commands: list[str]
-    group: str
-    topology: str
-    verdict: CaseVerdict
-    work: VerdictWord | None
-    time: TimeWord | None
-    deciding: str | None
-    work_deciding: str | None
-    time_deciding: str | None
-    confirmed: bool
-    verdicts: list[Verdict]
-    failure: str | None
-    failed_sides: list[Side]
-
-
-class ComparisonInShort(Record):
-    """A comparison with a short row a case, in the order in which they are read.
-
-    `seed` is that of the settings as text, as it has 64 bits. `weights` are how much each case counts by the priority
-    that its suite gives it, empty where it gives none. `unreadable` has the cases that cannot be read, with the reason.
-    `is_final` states that nothing of it will change. `cause` is what asked for it, null where that is not recorded.
+    `cause` is what asked for it, null where that is not recorded; `differences` is the page with what differs between
+    both commits, null where that is not known. `is_final` states that nothing of it will change.
     """
 
-    id: str
-    created: str
-    command_line: str
-    state: str
     is_final: bool
-    base: MeasuredServer
-    head: MeasuredServer
-    platform: Platform
-    settings: Settings
-    seed: str
-    summary: Summary
-    notes: list[str]
-    reading: Reading
-    cases: list[ComparedCaseRow]
-    skipped: list[Skipped]
-    weights: dict[str, float]
-    unreadable: dict[str, str]
     cause: RequestCause | None
-    commits: CommitDifference
+    differences: str | None
+    comparison: Comparison = Field(exclude=True)
 
 
-class ComparedCase(Record):
-    """A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
+class ChosenCase(Record):
+    """All of a case but its pictures: its section, how many trials it has, and the metric that decides it, if any.
 
-    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
+    `workload` is what it sends, null where that is not recorded.
     """
 
-    result: CaseResult
-    traced: Section | None
-    statements: list[str]
-    sentences: list[str]
+    section: Section
+    metric: str | None = None
     trials: dict[Side, int]
     workload: MeasuredWorkload | None
 
@@ -173,26 +136,31 @@ def change_of(store: Store, identity: str) -> str:
 
 def _read(sources: QuerySources, parameters: ComparisonParameters) -> ComparisonInShort:
     comparison, unreadable = read_in_parts(sources.store, parameters.id)
-    return ComparisonInShort.taken_from(
-        comparison,
+    commits = commit_difference(sources, comparison.base.commit, comparison.head.commit)
+    listed = comparison_list(comparison, _weights(sources.store, comparison))
+    return ComparisonInShort(
+        **{**dict(listed), "sheet": page_sheet(listed.sheet, comparison, commits, unreadable)},
         is_final=comparison.state == "done",
-        seed=str(comparison.settings.seed),
-        reading=reading_of(comparison),
-        cases=[_row(case) for case in in_order(comparison.cases)],
-        weights=_weights(sources.store, comparison),
-        unreadable=unreadable,
         cause=cause_of(sources.store, comparison.id),
-        commits=commit_difference(sources, comparison.base.commit, comparison.head.commit),
+        differences=commits.page,
+        comparison=comparison,
     )
 
 
-def _row(case: CaseResult) -> ComparedCaseRow:
-    deciding = {case.deciding, case.work_deciding, case.time_deciding}
-    return ComparedCaseRow.taken_from(
-        case,
-        verdicts=[verdict for verdict in case.verdicts if verdict.metric in deciding],
-        failure=None if case.failure is None else case.failure.partition("\n")[0][:LONGEST_FAILURE],
-    )
+def page_sheet(
+    sheet: Sheet, document: Comparison | RunReport, commits: CommitDifference, unreadable: Mapping[str, str]
+) -> Sheet:
+    """Return the sheet of a page of the lab: its names lead to other pages, and it states which cases it has not."""
+    sides = [document.server] if isinstance(document, RunReport) else [document.base, document.head]
+    addresses = {document.platform.fingerprint: f"/platforms/{document.platform.fingerprint}"}
+    for commit in filter(None, (side.commit for side in sides)):
+        addresses |= dict.fromkeys((commit, commit[:COMMIT_DIGITS]), f"/commits/{commit}")
+    for named in filter(None, (commits.base, commits.head)):
+        addresses |= {named.subject: address} if (address := named.pull_request_page or named.page) else {}
+    # Of one that goes on the page states how far it is.
+    stated = [] if isinstance(document, Comparison) and document.state == "running" else sheet.sentences
+    missing = [Sentence(text=f"{as_name(name)}: {why}", mark="warning") for name, why in unreadable.items()]
+    return sheet.model_copy(update={"addresses": addresses, "sentences": [*stated, *missing]})
 
 
 def _weights(store: Store, comparison: Comparison) -> dict[str, float]:
@@ -211,7 +179,7 @@ def _rows(answer: ComparisonInShort) -> Iterable[TableRow]:
     figures = ("metric", "base", "head", "change", "low", "high", "q")
     columns = [f"{answer_name} {figure}" for answer_name in ("work", "time") for figure in figures]
     yield ("case", "group", "topology", "commands", "verdict", "work", "time", "confirmed", *columns)
-    for row in answer.cases:
+    for row in in_order(answer.comparison.cases):
         by_metric = {verdict.metric: verdict for verdict in row.verdicts}
         values: list[str | float | None] = []
         for deciding in (row.work_deciding, row.time_deciding):
@@ -221,13 +189,11 @@ def _rows(answer: ComparisonInShort) -> Iterable[TableRow]:
         yield (row.case, row.group, row.topology, commands, row.verdict, row.work, row.time, row.confirmed, *values)
 
 
-def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> ComparedCase:
+def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> ChosenCase:
     result = compared_case(sources.store, parameters.id, parameters.case)
-    return ComparedCase(
-        result=result,
-        traced=traced_of_comparison(result),
-        statements=case_statements(result),
-        sentences=case_sentences(result),
+    return ChosenCase(
+        section=chosen_compared_case(result),
+        metric=result.work_deciding or result.time_deciding,
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
         workload=workload_of(sources.store, parameters.id, result.case),
     )

@@ -6,35 +6,29 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_run
-from zerolap.queries.comparison_page import LONGEST_CASE, LONGEST_FAILURE, case_of, change_of, readable_cases
-from zerolap.queries.measured_workload import MeasuredWorkload, workload_of
-from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
-from zerolap.records import (
-    RUN_TABLE,
-    MeasuredServer,
-    Platform,
-    Record,
-    RunCase,
-    RunReport,
-    Settings,
-    Side,
-    Skipped,
-    UsageError,
-    Validity,
+from zerolap.queries.comparison_page import (
+    LONGEST_CASE,
+    ChosenCase,
+    ComparisonParameters,
+    case_of,
+    change_of,
+    page_sheet,
+    readable_cases,
 )
-from zerolap.sheets import Section, traced_of_run
+from zerolap.queries.measured_workload import workload_of
+from zerolap.queries.named_commits import commit_difference
+from zerolap.queries.query import QuerySources, TableRow, page_query
+from zerolap.records import RUN_TABLE, RunCase, RunReport, UsageError
+from zerolap.sheets import CaseList, chosen_run_case, run_list
 from zerolap.store import Store
 
 RUN_ID: Final = r"^r-[0-9a-f-]{1,64}$"
 
 
-class RunParameters(Parameters):
+class RunParameters(ComparisonParameters):
     """Which run; `as_of` has browsers ask again where it has changed, and no other effect."""
 
     id: Annotated[str, Field(pattern=RUN_ID, description="Its id.")]
-    as_of: Annotated[
-        str, Field(max_length=200, exclude=True, description="Any text, as the `change` of its progress.")
-    ] = ""
 
 
 class MeasuredCaseParameters(RunParameters):
@@ -43,61 +37,21 @@ class MeasuredCaseParameters(RunParameters):
     case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
 
 
-class MeasuredCaseRow(Record):
-    """A case of a run in short: `RunCase` with the checks that fail, and without functions."""
+class RunInShort(CaseList):
+    """A run with a row a case; `is_final` states that nothing of it will change."""
 
-    case: str
-    commands: list[str]
-    group: str
-    topology: str
-    validity: Validity
-    metrics: dict[str, float]
-    failure: str | None
-
-
-class RunInShort(Record):
-    """A run with a short row a case; `seed` is that of the settings as text, as it has 64 bits.
-
-    `unreadable` has the cases that cannot be read, with the reason; `is_final` states that nothing of it will change.
-    """
-
-    id: str
-    created: str
-    command_line: str
-    state: str
     is_final: bool
-    server: MeasuredServer
-    platform: Platform
-    settings: Settings
-    seed: str
-    machine_seconds: float
-    notes: list[str]
-    cases: list[MeasuredCaseRow]
-    skipped: list[Skipped]
-    unreadable: dict[str, str]
-
-
-class MeasuredCase(Record):
-    """A case of a run with its functions and checks, and how many trials it has.
-
-    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
-    """
-
-    result: RunCase
-    traced: Section | None
-    trials: dict[Side, int]
-    workload: MeasuredWorkload | None
+    report: RunReport = Field(exclude=True)
 
 
 def _read(sources: QuerySources, parameters: RunParameters) -> RunInShort:
     report, state, unreadable = _in_parts(sources.store, parameters.id)
-    return RunInShort.taken_from(
-        report,
-        state=state,
+    commits = commit_difference(sources, None, report.server.commit)
+    listed = run_list(report)
+    return RunInShort(
+        **{**dict(listed), "sheet": page_sheet(listed.sheet, report, commits, unreadable)},
         is_final=state == "done",
-        seed=str(report.settings.seed),
-        cases=[_row(case) for case in report.cases],
-        unreadable=unreadable,
+        report=report,
     )
 
 
@@ -114,34 +68,25 @@ def _in_parts(store: Store, identity: str) -> tuple[RunReport, str, dict[str, st
     return report.model_copy(update={"cases": cases}), progress.state, unreadable
 
 
-def _row(case: RunCase) -> MeasuredCaseRow:
-    return MeasuredCaseRow.taken_from(
-        case,
-        validity=case.validity.model_copy(update={"checks": case.validity.failed}),
-        failure=None if case.failure is None else case.failure.partition("\n")[0][:LONGEST_FAILURE],
-    )
-
-
 def measured_case(store: Store, identity: str, name: str) -> RunCase:
     """Return a case of a run; raises `UsageError` and `UnreadableRecord`."""
     return case_of(store, identity, name, RunCase, lambda: read_run(store, identity).cases)
 
 
-def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> MeasuredCase:
+def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> ChosenCase:
     result = measured_case(sources.store, parameters.id, parameters.case)
-    return MeasuredCase(
-        result=result,
-        traced=traced_of_run(result),
+    return ChosenCase(
+        section=chosen_run_case(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
         workload=workload_of(sources.store, parameters.id, result.case),
     )
 
 
 def _rows(answer: RunInShort) -> Iterable[TableRow]:
-    measured = {metric for row in answer.cases for metric in row.metrics}
+    measured = {metric for row in answer.report.cases for metric in row.metrics}
     metrics = [metric for metric in RUN_TABLE if metric in measured] + sorted(measured - set(RUN_TABLE))
     yield ("case", "group", "topology", "commands", "valid", *metrics)
-    for row in answer.cases:
+    for row in answer.report.cases:
         values = [row.metrics.get(metric) for metric in metrics]
         yield (row.case, row.group, row.topology, " ".join(row.commands), row.validity.valid, *values)
 

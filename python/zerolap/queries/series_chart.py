@@ -18,7 +18,6 @@ from zerolap.queries.published_changes import (
 )
 from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import (
-    HistoryLedger,
     ListedCommit,
     PublishedCommit,
     PublishedHistory,
@@ -27,7 +26,7 @@ from zerolap.records import (
     SeriesSubject,
     UsageError,
 )
-from zerolap.sheets import platform_event
+from zerolap.sheets import Table, platform_event, series_legend
 from zerolap.store import PointColumns, SeriesFilter, Store
 
 MOST_LINES: Final = 24
@@ -83,8 +82,7 @@ class ChartLine(SeriesSubject):
     `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
     the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
     those of the metric itself at that commit, null for time. `base_index` is the index of the commit that changes are
-    since, which need not be shown. The ledger begins
-    at the commit that `ledger_since` names.
+    since, which need not be shown.
     """
 
     history: int
@@ -99,8 +97,6 @@ class ChartLine(SeriesSubject):
     most: tuple[float, ...]
     counts: tuple[int, ...]
     values: tuple[float | None, ...]
-    ledger: HistoryLedger | None
-    ledger_since: str | None
 
 
 class PlatformStep(Record):
@@ -118,14 +114,15 @@ class SeriesChart(Record):
     """Series for one chart.
 
     `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
-    releases, in order; `total` is how many there are with those that are not shown. `platform_steps` are those of the
-    histories of which times are shown.
+    releases, in order; `total` is how many there are with those that are not shown. `legend` has a row for each line.
+    `platform_steps` are those of the histories of which times are shown.
     """
 
     histories: tuple[PublishedHistory, ...]
     commits: tuple[ChartCommit, ...]
     total: int
     lines: tuple[ChartLine, ...]
+    legend: Table
     change_points: tuple[ListedChange, ...]
     platform_steps: tuple[PlatformStep, ...]
     left_out: int
@@ -158,7 +155,10 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         number: history for number, history in histories.items() if number in {of.history for of in lines}
     }
     if not lines:
-        return SeriesChart(histories=(), commits=(), total=0, lines=(), change_points=(), platform_steps=(), left_out=0)
+        nothing = Table(columns=[], rows=[])
+        return SeriesChart(
+            histories=(), commits=(), total=0, lines=(), legend=nothing, change_points=(), platform_steps=(), left_out=0
+        )
     shown = _range(store, list(shown_histories), parameters)
     most_points = min(parameters.pixels, MOST_POINTS_OF_CHART // len(lines))
     points = store.published_histories.points([series.number for series in lines])
@@ -176,13 +176,18 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         wanted[change.history].add(shown.indices[change.history][change.position])
     commits = _commits(store, shown, wanted)
     starts = _ledger_starts(store, lines)
+    shown_lines = [series for series in lines if series.number in drawn]
     shown_at = {commit.index: at for at, commit in enumerate(commits)}
     return SeriesChart(
         histories=tuple(shown_histories.values()),
         commits=tuple(commits),
         total=shown.total,
-        lines=tuple(
-            _line(series, drawn[series.number], shown_at, starts) for series in lines if series.number in drawn
+        lines=tuple(_line(series, drawn[series.number], shown_at) for series in shown_lines),
+        legend=series_legend(
+            shown_lines,
+            shown_histories,
+            [drawn[series.number].end for series in shown_lines],
+            [starts.get((series.history, series.ledger.since)) if series.ledger else None for series in shown_lines],
         ),
         change_points=listed_changes(store, changes, histories),
         # Work is counted: what the platform does to times says nothing of it.
@@ -320,6 +325,13 @@ class _Drawn:
     counts: Sequence[int] = ()
     values: Sequence[float | None] = ()
 
+    @property
+    def end(self) -> tuple[float, float, float]:
+        """The change up to the last point, with its bounds; undefined without any point."""
+        columns = (self.changes, self.lows, self.highs)
+        change, low, high = (column[-1] if column else math.nan for column in columns)
+        return change, low, high
+
 
 def _drawn(points: PointColumns, indices: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
     """Return what is drawn of a series, whose positions have these indices in the chart."""
@@ -388,16 +400,13 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
     return [round(math.expm1(change), DIGITS) for change in log_changes]
 
 
-def _line(
-    series: PublishedSeries, drawn: _Drawn, shown_at: Mapping[int, int], starts: Mapping[tuple[int, int], str]
-) -> ChartLine:
+def _line(series: PublishedSeries, drawn: _Drawn, shown_at: Mapping[int, int]) -> ChartLine:
     return ChartLine.taken_from(
         drawn,
         series,
         base_index=drawn.base,
         commits=tuple(shown_at[index] for index in drawn.indices),
         values=tuple(None if value is None else float(f"{value:.7g}") for value in drawn.values),
-        ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
     )
 
 

@@ -374,6 +374,7 @@ from zerolap.records.verdict import (
     CHANGED as CHANGED,
     OF_INSTRUCTIONS as OF_INSTRUCTIONS,
     UNCHANGED as UNCHANGED,
+    Bound as Bound,
     LopsidedReason as LopsidedReason,
     Verdict as Verdict,
     VerdictWord as VerdictWord,

@@ -3,7 +3,7 @@
 import base64
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
 from typing import Literal
@@ -22,13 +22,23 @@ from zerolap.records import (
     StackFrame,
     StackTree,
 )
-from zerolap.sheets import Section, Sheet, traced_of_comparison, traced_of_run, with_reading
+from zerolap.sheets import (
+    CaseList,
+    Section,
+    Sheet,
+    chosen_compared_case,
+    chosen_run_case,
+    comparison_list,
+    run_list,
+    with_reading,
+)
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"')
 STACKS = TypeAdapter(dict[Literal["stacks", "waits"], dict[DrawnSide, StackTree] | None])
 FRAMES = TypeAdapter(list[StackFrame])
+DETAILS = TypeAdapter(Mapping[str, Section])
 
 # Within a JSON string these mean the same, and they can neither end the script element nor a line of it.
 ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -41,18 +51,13 @@ class _Lines(Record):
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
     """Return the comparison as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
-    return page_html(with_reading(comparison), pictures, _traced(map(traced_of_comparison, comparison.cases)))
+    details = {case.case: chosen_compared_case(case) for case in comparison.cases}
+    return page_html(with_reading(comparison), pictures, comparison_list(comparison), details)
 
 
 def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     """Return the run as a page, as `comparison_html` does."""
-    return page_html(report, pictures, _traced(map(traced_of_run, report.cases)))
-
-
-def _traced(sections: Iterable[Section | None]) -> Sheet | None:
-    """Return a sheet of what was traced of the cases; none where nothing was."""
-    traced = [section for section in sections if section is not None]
-    return Sheet(kind="traced", sections=traced) if traced else None
+    return page_html(report, pictures, run_list(report), {case.case: chosen_run_case(case) for case in report.cases})
 
 
 def sheet_html(document: Record, sheet: Sheet) -> str:
@@ -71,8 +76,16 @@ def content_security_policy(page: str) -> str:
     return unescape(stated[1])
 
 
-def page_html(document: Record, pictures: Pictures | None = None, sheet: Sheet | None = None) -> str:
-    """Return the page with its data, as `comparison_html` does; its script distinguishes documents by their schema."""
+def page_html(
+    document: Record,
+    pictures: Pictures | None = None,
+    sheet: Sheet | CaseList | None = None,
+    details: Mapping[str, Section] | None = None,
+) -> str:
+    """Return the page with its data, as `comparison_html` does; its script distinguishes documents by their schema.
+
+    `details` are of the cases of a list, and read when the first case is chosen.
+    """
     before, after_document, after_pictures, after = _template()
     drawn = pictures or Pictures()
     cases = {
@@ -88,6 +101,7 @@ def page_html(document: Record, pictures: Pictures | None = None, sheet: Sheet |
             after_pictures,
             _stacks(drawn),
             "" if sheet is None else _element('id="sheet"', sheet.model_dump_json().encode()),
+            "" if details is None else _element('id="details"', DETAILS.dump_json(details)),
             after,
         ]
     )

@@ -1,6 +1,7 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.case_list import CaseList as CaseList
 from zerolap.sheets.case_rows import CaseRow as CaseRow, cases_of as cases_of, rows_of as rows_of
 from zerolap.sheets.case_sentences import case_sentences as case_sentences
 from zerolap.sheets.case_words import (
@@ -18,22 +19,26 @@ from zerolap.sheets.change_sheet import (
 )
 from zerolap.sheets.check_sheet import check_sheet as check_sheet
 from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
-from zerolap.sheets.comparison_reading import (
-    case_statements as case_statements,
-    reading_of as reading_of,
-    with_reading as with_reading,
+from zerolap.sheets.comparison_reading import with_reading as with_reading
+from zerolap.sheets.comparison_sheet import (
+    chosen_compared_case as chosen_compared_case,
+    comparison_list as comparison_list,
+    comparison_sheet as comparison_sheet,
 )
-from zerolap.sheets.comparison_sheet import comparison_sheet as comparison_sheet
 from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT, Lengths as Lengths
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
+    change as change,
+    count as count,
     counted as counted,
     listing as listing,
     metric_label as metric_label,
     one_line as one_line,
+    percent as percent,
     plain as plain,
     printable as printable,
+    probability as probability,
     share as share,
     shortened as shortened,
 )
@@ -77,7 +82,13 @@ from zerolap.sheets.outcome_words import (
     failed_check as failed_check,
 )
 from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
-from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
+from zerolap.sheets.run_sheet import (
+    chosen_run_case as chosen_run_case,
+    run_list as run_list,
+    run_sheet as run_sheet,
+    run_word as run_word,
+)
+from zerolap.sheets.series_legend import series_legend as series_legend
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Fact as Fact,
@@ -87,6 +98,7 @@ from zerolap.sheets.sheet import (
     Sheet as Sheet,
     Stacks as Stacks,
     Table as Table,
+    as_name as as_name,
 )
 from zerolap.sheets.snapshot_sheet import snapshot_gate_sentence as snapshot_gate_sentence
 from zerolap.sheets.sweep_sheet import (
@@ -95,9 +107,5 @@ from zerolap.sheets.sweep_sheet import (
     sweep_servers as sweep_servers,
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
-)
-from zerolap.sheets.traced_section import (
-    traced_of_comparison as traced_of_comparison,
-    traced_of_run as traced_of_run,
 )
 from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zerolap.records import CHANGED, CaseResult, Finding, Part, PerSide, Verdict
-from zerolap.sheets.case_sentences import short_case_sentences
+from zerolap.records import CHANGED, CaseResult, Finding, Part, PerSide, RunCase, Validity, Verdict
+from zerolap.sheets.case_sentences import case_sentences, short_case_sentences
 from zerolap.sheets.case_words import (
     FINDING_LABELS,
     answers,
     callers,
     culprit_figures,
+    drawn_change,
     has_changed,
     is_plain,
     location,
@@ -42,17 +43,20 @@ LONGEST_LINE: Final = 1_000
 SMALLER_PARTS: Final = "smaller parts are left out"
 
 
-def case_section(case: CaseResult) -> Section:
-    """Return what is known of a case beyond its row; all its figures, and all on its reasons, are folded."""
-    figures, further = _figures(case)
+def case_section(case: CaseResult, *, is_chosen: bool = False) -> Section:
+    """Return what is known of a case beyond its row; all its figures, and all on its reasons, are folded.
+
+    Of one that the reader has chosen it has all that was measured, and how sure it is.
+    """
+    figures, further = _figures(case, is_chosen=is_chosen)
     reasons = ranked(case, "culprit")
-    is_told = has_changed(case) or bool(others(case)) or bool(ranked(case, "cause"))
+    is_told = is_chosen or has_changed(case) or bool(others(case)) or bool(ranked(case, "cause"))
     return Section(
         key=case.case,
         title=as_name(case.case),
         mark=word(case),
         sentences=[
-            *(Sentence(text=text) for text in short_case_sentences(case)),
+            *(Sentence(text=text) for text in (case_sentences if is_chosen else short_case_sentences)(case)),
             *_trouble(case),
             *(_others(case) if is_told else []),
         ],
@@ -65,6 +69,27 @@ def case_section(case: CaseResult) -> Section:
             *([_reasons_in_full(reasons)] if reasons and is_told else []),
         ],
     )
+
+
+def chosen_case(section: Section, case: CaseResult | RunCase, traced: Section | None) -> Section:
+    """Return the section of a case that the reader has chosen, with its traces, its checks, and what it is."""
+    return section.model_copy(
+        update={
+            "remark": f"{', '.join(case.commands)} · group {case.group} · {case.topology}",
+            "sections": [*([] if traced is None else [traced]), *section.sections, *_checks(case.validity)],
+        }
+    )
+
+
+def _checks(validity: Validity) -> list[Section]:
+    """Return the checks of validity, folded unless one fails; nothing without any."""
+    failed = f"{len(validity.failed)} failed" if validity.failed else "all hold"
+    sentences = [
+        Sentence(text=failed_check(check.check, check.value, check.limit), mark=None if check.ok else "failed")
+        for check in validity.checks
+    ]
+    title = f"{counted(len(sentences), 'check', 'checks')}, {failed}"
+    return [Section(title=title, is_folded=not validity.failed, sentences=sentences)] if sentences else []
 
 
 def is_worth_a_section(case: CaseResult) -> bool:
@@ -108,7 +133,7 @@ def _others(case: CaseResult) -> Iterator[Sentence]:
             yield Sentence(label=label, text=finding.text)
 
 
-def _figures(case: CaseResult) -> tuple[Table, Table]:
+def _figures(case: CaseResult, *, is_chosen: bool) -> tuple[Table, Table]:
     """Return the figures to show, and all of them where there are more.
 
     Those that decide are shown, those that contradict them, and some of those that agree; the others are counted.
@@ -124,8 +149,8 @@ def _figures(case: CaseResult) -> tuple[Table, Table]:
     shown = [*deciding, *agreeing[:MOST_AGREEING], *contradicting]
     left_out = len(agreeing) - MOST_AGREEING
     remark = counted(left_out, "more figure agrees", "more figures agree") if left_out > 0 else ""
-    everything = [verdict for verdict in case.verdicts if verdict.verdict != "identical"]
-    has_more = len(everything) > len(shown) or left_out > 0
+    everything = [verdict for verdict in case.verdicts if is_chosen or verdict.verdict != "identical"]
+    has_more = is_chosen or len(everything) > len(shown) or left_out > 0
     return _figure_table(shown, remark), _figure_table(everything if has_more else [], is_full=True)
 
 
@@ -140,13 +165,19 @@ def _figure_table(verdicts: Sequence[Verdict], remark: str = "", *, is_full: boo
         columns += [
             Column(key="q", heading="q", is_number=True, rank=3),
             Column(key="detectable", heading="smallest visible change", is_number=True, rank=4),
+            Column(key="samples", heading="samples", is_number=True, rank=5),
         ]
     rows = []
     for verdict in verdicts:
-        changed = Cell(text=change(verdict.change), detail=interval(verdict.low, verdict.high), mark=verdict.verdict)
+        changed = Cell(
+            text=change(verdict.change),
+            detail=interval(verdict.low, verdict.high),
+            mark=verdict.verdict,
+            drawn=None if is_full else drawn_change(verdict),
+        )
         row = [Cell(text=metric_label(verdict.metric)), Cell(text=count(verdict.base)), Cell(text=count(verdict.head))]
-        rest = [Cell(text=probability(verdict.q)), Cell(text=percent(verdict.detectable))] if is_full else []
-        rows.append([*row, changed, *rest])
+        rest = [probability(verdict.q), percent(verdict.detectable), str(verdict.samples)] if is_full else []
+        rows.append([*row, changed, *(Cell(text=text) for text in rest)])
     return Table(key="figures", columns=columns, rows=rows, remark=remark)
 
 

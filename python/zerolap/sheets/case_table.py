@@ -7,11 +7,22 @@ from typing import Final
 
 from zerolap.records import Answer, CaseResult
 from zerolap.sheets.case_rows import CaseRow, CaseRows
-from zerolap.sheets.case_words import ANSWERS, CaseAnswer, answer_of, answers, failed_on, is_missing, usual_metric
+from zerolap.sheets.case_words import (
+    ANSWERS,
+    CaseAnswer,
+    answer_of,
+    answers,
+    drawn_change,
+    failed_on,
+    is_missing,
+    remark,
+    usual_metric,
+    word,
+)
 from zerolap.sheets.detail import Lengths
-from zerolap.sheets.format import change, counted, interval, listing, metric_heading, metric_label, percent
-from zerolap.sheets.outcome_words import WORDS, failed_check
-from zerolap.sheets.sheet import Cell, Column, Table, name
+from zerolap.sheets.format import NO_VALUE, change, counted, interval, listing, metric_heading, metric_label, percent
+from zerolap.sheets.outcome_words import WORDS, failed_check, word_counts
+from zerolap.sheets.sheet import Cell, Column, Section, Table, name
 
 NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed"}
 CASE: Final = Column(key="case", heading="case")
@@ -90,6 +101,73 @@ def all_cases_table(cases: Sequence[CaseResult], columns: AnswerColumns) -> Tabl
     )
 
 
+def listed_cases_table(cases: Sequence[CaseResult], columns: AnswerColumns) -> Table:
+    """Return a row for each of these cases, with its verdict: their order is that of the verdicts."""
+    return Table(
+        key="cases",
+        columns=[CASE, Column(key="verdict", heading="verdict"), *columns.columns],
+        rows=[
+            [
+                name(case.case),
+                Cell(text=word(case), detail=remark(case) or "", mark=word(case), order=-place),
+                *columns.cells(case),
+            ]
+            for place, case in enumerate(cases)
+        ],
+    )
+
+
+def groups_section(cases: Sequence[CaseResult], columns: AnswerColumns, weights: Mapping[str, float]) -> list[Section]:
+    """Return a folded table of what the cases of each group, and all together, have come to; nothing for one group."""
+    groups: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    rows = [
+        [
+            name(group),
+            Cell(text=f"{len(of_group):,}"),
+            Cell(text=word_counts(map(word, of_group))),
+            *(
+                Cell(text=_mean_change(of_group, answer, metric, weights))
+                for answer, metric in columns.usual_metrics.items()
+            ),
+        ]
+        for group, of_group in [("all", list(cases)), *sorted(groups.items())]
+    ]
+    table = Table(
+        key="all groups",
+        columns=[
+            Column(key="group", heading="group"),
+            Column(key="cases", heading="cases", is_number=True),
+            Column(key="verdicts", heading="verdicts"),
+            *(column.model_copy(update={"is_number": True}) for column in columns.columns),
+        ],
+        rows=rows,
+        remark="Changes are means; a case counts "
+        + ("by the priority that its suite gives its command." if weights else "as much as any other."),
+    )
+    is_worth_it = len(groups) > 1 and columns.usual_metrics
+    return [Section(key="groups", title="By group of commands", is_folded=True, tables=[table])] if is_worth_it else []
+
+
+def _mean_change(cases: Sequence[CaseResult], answer: Answer, metric: str | None, weights: Mapping[str, float]) -> str:
+    """Return the weighted geometric mean of the changes of a metric; identical code has not changed."""
+    known = []
+    for case in cases:
+        given = answer_of(case, answer)
+        if given is None:
+            continue
+        fraction = math.nan
+        if given.word == "identical":
+            fraction = 0.0
+        elif given.decided is not None and given.decided.metric == metric:
+            fraction = given.decided.change
+        if -1 < fraction < math.inf:
+            known.append((weights.get(case.case, 1.0), math.log1p(fraction)))
+    total = math.fsum(weight for weight, _ in known)
+    return change(math.expm1(math.fsum(weight * log for weight, log in known) / total)) if total else NO_VALUE
+
+
 def group_table(cases: Sequence[CaseRows], most_groups: int, lengths: Lengths) -> Table:
     """Return a row for every group of unchanged cases, with the range of their changes; the largest groups first."""
     groups: dict[str, list[CaseRows]] = {}
@@ -156,7 +234,13 @@ def _answer_cell(answered: CaseAnswer | None, usual: str | None) -> Cell:
     if decided is None or answered.word == "identical":
         return Cell(text=answered.word, mark=mark)
     named = "" if decided.metric == usual else f"{metric_heading(decided.metric)} "
-    return Cell(text=change(decided.change), detail=f"{named}{interval(decided.low, decided.high)}", mark=mark)
+    return Cell(
+        text=change(decided.change),
+        detail=f"{named}{interval(decided.low, decided.high)}",
+        mark=mark,
+        order=abs(decided.change),
+        drawn=drawn_change(decided),
+    )
 
 
 def _answer_of_all(cases: Sequence[CaseResult], answer: Answer) -> Cell:
@@ -165,12 +249,12 @@ def _answer_of_all(cases: Sequence[CaseResult], answer: Answer) -> Cell:
     missing = sum(is_missing(case, answer) for case in cases)
     if not words:
         return Cell(text=NOT_MEASURED[answer] if missing else "not needed", mark="quiet")
-    word = min(words, key=WORDS.index)
+    first = min(words, key=WORDS.index)
     identical = words.count("identical")
     parts = [f"{identical:,} identical"] if 0 < identical < len(words) else []
     parts += [f"{missing:,} {NOT_MEASURED[answer]}"] if missing else []
     parts += [f"{len(words):,} timed"] if answer == "time" and not missing and len(words) < len(cases) else []
-    return Cell(text=word, detail=listing(parts), mark=word)
+    return Cell(text=first, detail=listing(parts), mark=first)
 
 
 def _range(cases: Sequence[CaseRows], answer: Answer) -> str:

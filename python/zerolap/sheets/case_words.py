@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
+from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Verdict
 from zerolap.sheets.format import (
     ARROW,
     change as written_change,
@@ -19,7 +19,7 @@ from zerolap.sheets.format import (
     probability,
 )
 from zerolap.sheets.outcome_words import WORDS, Word, word_counts
-from zerolap.sheets.sheet import as_name
+from zerolap.sheets.sheet import DrawnChange, as_name
 
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time")
@@ -93,7 +93,7 @@ def has_changed(case: CaseResult) -> bool:
 
 def is_plain(case: CaseResult) -> bool:
     """Return whether a case is unchanged, by its answers and by its other metrics, with figures within their limits."""
-    return set(_words(case)) <= set(UNCHANGED) and not others(case) and not is_same_by_string_places(case)
+    return set(case_outcomes(case)) <= set(UNCHANGED) and not others(case) and not is_same_by_string_places(case)
 
 
 def is_same_by_string_places(case: CaseResult) -> bool:
@@ -101,7 +101,7 @@ def is_same_by_string_places(case: CaseResult) -> bool:
     return any(verdict.is_same_by_string_places for verdict in case.verdicts)
 
 
-def _words(case: CaseResult) -> list[Word]:
+def case_outcomes(case: CaseResult) -> list[Word]:
     """Return the words on a case, its work and its time, where these are decided or have to be."""
     return [word(case), *(answered.word for answered in answers(case) if not _is_undecided_sample(case, answered))]
 
@@ -141,7 +141,7 @@ def telling_word(case: CaseResult, *, time_asked: bool = False) -> Word:
     A case whose time was asked for and not measured is unsure where nothing else is.
     """
     missing: list[Word] = ["unsure"] if time_asked and is_missing(case, "time") else []
-    return min([*_words(case), *missing], key=WORDS.index)
+    return min([*case_outcomes(case), *missing], key=WORDS.index)
 
 
 def rank_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, float]:
@@ -178,14 +178,6 @@ def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
         counts = word_counts(decided or [given.word for _, given in answered[answer]])
         lines.append((answer, counts + (f", {missing:,} {NOT_MEASURED}" if missing else "")))
     return lines
-
-
-def skipped_line(skipped: Sequence[Skipped]) -> str | None:
-    """Return the number of skipped cases by reason: `31 skipped: 30 memory, 1 arguments`; None without any."""
-    if not skipped:
-        return None
-    reasons = Counter(case.reason for case in skipped)
-    return f"{len(skipped):,} skipped: {', '.join(f'{number:,} {reason}' for reason, number in reasons.most_common())}"
 
 
 def state_line(comparison: Comparison) -> str | None:
@@ -246,6 +238,14 @@ def sentence(verdict: Verdict) -> str:
     bounds = interval(verdict.low, verdict.high)
     values = f"{count(verdict.base)} {ARROW} {count(verdict.head)}"
     return f"{metric_label(verdict.metric)} {values}, {written_change(verdict.change)} {bounds}{certainty}"
+
+
+def drawn_change(verdict: Verdict) -> DrawnChange:
+    """Return a change as a page draws it."""
+    values = f"{count(verdict.base)} {ARROW} {count(verdict.head)}"
+    return DrawnChange(
+        change=verdict.change, low=verdict.low, high=verdict.high, least=verdict.min_effect, values=values
+    )
 
 
 def ranked(case: CaseResult, kind: str) -> list[Finding]:

@@ -8,11 +8,11 @@ from zerolap.records import CHANGED, Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
 from zerolap.sheets.case_section import case_section, is_worth_a_section
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, group_table
-from zerolap.sheets.case_words import effort, in_order, skipped_line, state_line
+from zerolap.sheets.case_words import effort, in_order, state_line
 from zerolap.sheets.change_reasons import Reason, reasons_of
 from zerolap.sheets.comparison_sheet import how_to_repeat, outcome_of
 from zerolap.sheets.detail import Detail
-from zerolap.sheets.environment import build_text, server_text, settings_text
+from zerolap.sheets.environment import build_text, server_text, settings_text, skipped_line
 from zerolap.sheets.format import COMMIT_DIGITS, counted
 from zerolap.sheets.headline import headline_of_rows, state_text
 from zerolap.sheets.measured_change import (

@@ -4,12 +4,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, RunCase, RunReport
-from zerolap.sheets.case_section import log_sentences
+from zerolap.sheets.case_list import CaseList, ListedCase
+from zerolap.sheets.case_section import chosen_case, log_sentences
 from zerolap.sheets.case_words import trials
 from zerolap.sheets.environment import build_text, closing_fact, repeating, server_text, skipped_section
 from zerolap.sheets.format import count, counted, metric_heading, metric_label, share
 from zerolap.sheets.outcome_words import failed_check
-from zerolap.sheets.sheet import Cell, Column, Fact, Section, Sentence, Sheet, Table, as_name, name, opened, with_names
+from zerolap.sheets.sheet import (
+    Cell,
+    Column,
+    Fact,
+    Section,
+    Sentence,
+    Sheet,
+    Table,
+    as_name,
+    folded,
+    name,
+    opened,
+    with_names,
+)
 from zerolap.sheets.traced_section import traced_of_run
 
 RunWord: TypeAlias = Literal["failed", "invalid", "measured"]
@@ -31,6 +45,48 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
     ordered = sorted(report.cases, key=lambda case: run_word(case) == "measured")
     sections = [of_case for case in ordered if (of_case := _section(case)).has_content]
     traced = [opened(section) for case in ordered if (section := traced_of_run(case)) is not None]
+    everything = [
+        *skipped_section(report.skipped),
+        *sections[:most_cases],
+        *traced[:most_cases],
+        *_left_out(report, len(sections) - len(sections[:most_cases])),
+        _how_to_repeat(report),
+    ]
+    return _begun(report).model_copy(
+        update={
+            "tables": [_table(report.cases)] if report.cases else [],
+            "sections": everything,
+            "closing": [closing_fact(report)],
+        }
+    )
+
+
+def run_list(report: RunReport) -> CaseList:
+    """Return what the page of a run begins with."""
+    sections = [
+        *map(folded, skipped_section(report.skipped, len(report.skipped))),
+        Section(key="cases", tables=[_table(report.cases, names_group=True)]),
+        opened(_how_to_repeat(report)),
+    ]
+    return CaseList(
+        subject=f"{report.server.name} on {report.platform.name}",
+        command_line=report.command_line,
+        engines=report.settings.engines,
+        sheet=_begun(report).model_copy(update={"sections": sections}),
+        cases=[
+            ListedCase(case=case.case, commands=case.commands, group=case.group, outcomes=[run_word(case)])
+            for case in report.cases
+        ],
+    )
+
+
+def chosen_run_case(case: RunCase) -> Section:
+    """Return all that is known of a case that the reader has chosen."""
+    return chosen_case(_section(case), case, traced_of_run(case))
+
+
+def _begun(report: RunReport) -> Sheet:
+    """Return what is said of all cases together."""
     return Sheet(
         kind="run",
         title=_headline(report),
@@ -38,17 +94,12 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
             Fact(label="server", text=server_text(report.server)),
             Fact(label="measured", text=trials(report.settings, report.machine_seconds)),
         ],
-        tables=[_table(report.cases)] if report.cases else [],
-        sections=[
-            *skipped_section(report.skipped),
-            *sections[:most_cases],
-            *traced[:most_cases],
-            *_left_out(report, len(sections) - len(sections[:most_cases])),
-            repeating(report, [Fact(label="server", text=build_text(report.server))]),
-        ],
-        notes=[with_names(note, {case.case for case in ordered}) for note in report.notes],
-        closing=[closing_fact(report)],
+        notes=[with_names(note, {case.case for case in report.cases}) for note in report.notes],
     )
+
+
+def _how_to_repeat(report: RunReport) -> Section:
+    return repeating(report, [Fact(label="server", text=build_text(report.server))])
 
 
 def _left_out(report: RunReport, number: int) -> list[Section]:
@@ -71,7 +122,7 @@ def _headline(report: RunReport) -> str:
     return f"{of_all} measured" if measured == len(report.cases) else f"{measured:,} of {of_all} measured"
 
 
-def _table(cases: Sequence[RunCase]) -> Table:
+def _table(cases: Sequence[RunCase], *, names_group: bool = False) -> Table:
     """Return the figures that users know; those of plugins are what was asked for."""
     metrics = [metric for metric in RUN_TABLE if any(metric in case.metrics for case in cases)]
     metrics += dict.fromkeys(metric for case in cases for metric in case.metrics if metric not in METRICS)
@@ -80,6 +131,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
         key="figures",
         columns=[
             Column(key="case", heading="case"),
+            *([Column(key="group", heading="group")] if names_group else []),
             *([] if are_all_measured else [Column(key="outcome", heading="outcome")]),
             *(
                 Column(key=metric, heading=metric_heading(metric), is_number=True, rank=place)
@@ -89,8 +141,9 @@ def _table(cases: Sequence[RunCase]) -> Table:
         rows=[
             [
                 name(case.case),
+                *([Cell(text=case.group, mark="quiet")] if names_group else []),
                 *([] if are_all_measured else [_outcome(case)]),
-                *(Cell(text=_figure(case, metric)) for metric in metrics),
+                *(Cell(text=_figure(case, metric), order=case.metrics.get(metric)) for metric in metrics),
             ]
             for case in cases
         ],

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from zerolap.records import Record
+from zerolap.records import Bound, Record
 
 PUNCTUATION: Final = "([{\"'.,;:!?)]}"
 
@@ -30,11 +30,22 @@ Mark: TypeAlias = Literal[
 """What a text stands for: an outcome, shown with its sign; `worse` and `better`, shown by colour alone; an emphasis."""
 
 
+class DrawnChange(Record):
+    """A change as a page draws it: fractions, the largest that counts as none, and the values of both sides."""
+
+    change: Bound
+    low: Bound
+    high: Bound
+    least: float
+    values: str
+
+
 class Cell(Record):
     """A cell of a table; `link` is the address of a page of the lab, relative to its root.
 
     `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
     `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
+    `order` is what a reader can sort rows by, the largest first; without, they are sorted by the text.
     """
 
     text: str = ""
@@ -43,6 +54,8 @@ class Cell(Record):
     is_part: bool = False
     mark: Mark | None = None
     link: str | None = None
+    order: float | None = None
+    drawn: DrawnChange | None = None
 
 
 class Column(Record):
@@ -149,12 +162,14 @@ class Section(Record):
 class Sheet(Section):
     """A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
 
-    The title goes on with `continuation`, which is less important.
+    The title goes on with `continuation`, which is less important. `addresses` are those of pages of the lab or of
+    others that names in its sentences and facts lead to.
     """
 
     kind: str
     continuation: str = ""
     closing: list[Fact] = Field(default_factory=list)
+    addresses: dict[str, str] = Field(default_factory=dict)
 
 
 def opened(section: Section) -> Section:

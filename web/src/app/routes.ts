@@ -49,13 +49,13 @@ export const ROUTES: readonly Route[] = [
   {
     path: "/comparisons/{identity}",
     title: "Comparison",
-    load: () => import("./comparison/ComparisonRoute.tsx"),
+    load: async () => ({ default: (await import("./comparison/ReportRoute.tsx")).ComparisonRoute }),
     asks: ({ identity = "" }, parameters) => queries.reportQueries("comparison", identity, parameters),
   },
   {
     path: "/runs/{identity}",
     title: "Run",
-    load: () => import("./run/RunRoute.tsx"),
+    load: async () => ({ default: (await import("./comparison/ReportRoute.tsx")).RunRoute }),
     asks: ({ identity = "" }, parameters) => queries.reportQueries("run", identity, parameters),
   },
   {

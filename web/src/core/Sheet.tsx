@@ -1,8 +1,9 @@
 /** Draws any sheet: the document's own titles, facts, sentences, tables, stacks and notes, as they are read everywhere. */
 
-import type { ComponentChildren } from "preact";
-import { Fold, Notes, Sentence } from "./cases/facts.tsx";
+import { type ComponentChildren, Fragment } from "preact";
+import { Addresses, Fold, Notes, Sentence } from "./cases/facts.tsx";
 import { OUTCOMES, type Outcome, OutcomeMark } from "./cases/OutcomeMark.tsx";
+import { IntervalChart, type Scale, scaleOf } from "./charts/IntervalChart.tsx";
 import { withArrows } from "./numbers.ts";
 import type {
   Cell,
@@ -15,18 +16,23 @@ import type {
   Table,
 } from "./records.ts";
 import { WideTable } from "./WideTable.tsx";
+import { Word } from "./Word.tsx";
 import "./sheet.css";
 
 interface Properties {
   sheet: SheetRecord;
+  /** What stands in sections in place of what they consist of, by their keys. */
+  drawn?: Drawn;
   /** The charts of the document, which stand above its tables. */
   children?: ComponentChildren;
 }
 
+type Drawn = Readonly<Record<string, (section: Section) => ComponentChildren>>;
+
 /** A sheet below its title as the heading of the page. */
-export function Sheet({ sheet, children }: Properties) {
+export function Sheet({ sheet, drawn = {}, children }: Properties) {
   return (
-    <>
+    <Addresses.Provider value={sheet.addresses}>
       <h1>
         <Sentence text={sheet.title} />
         {sheet.continuation !== "" && (
@@ -45,36 +51,53 @@ export function Sheet({ sheet, children }: Properties) {
       <Sentences section={sheet} />
       <Notes notes={sheet.notes} />
       {children}
-      <Figures section={sheet} level={2} />
+      <Tables section={sheet} level={2} />
+      {sheet.sections.map((inner) => (
+        <SheetSection key={inner.key + inner.title} section={inner} level={2} drawn={drawn[inner.key]} />
+      ))}
       <Facts facts={sheet.closing} />
-    </>
+    </Addresses.Provider>
   );
 }
 
-/** What a section consists of, below its title; `level` is that of the headings in it. */
-export function SheetContent({ section, level }: { section: Section; level: number }) {
+interface ContentProperties {
+  section: Section;
+  /** The level of the headings in it. */
+  level: number;
+  /** Pictures, which stand below its tables. */
+  children?: ComponentChildren;
+}
+
+/** What a section consists of, below its title. */
+export function SheetContent({ section, level, children }: ContentProperties) {
   return (
     <>
       <Facts facts={section.facts} />
       <Sentences section={section} />
-      <Figures section={section} level={level} />
+      <Tables section={section} level={level} />
+      {children}
+      {section.sections.map((inner) => (
+        <SheetSection key={inner.key + inner.title} section={inner} level={level} />
+      ))}
       <Notes notes={section.notes} />
     </>
   );
 }
 
-/** The tables, stacks and sections in a section. */
-function Figures({ section, level }: { section: Section; level: number }) {
+/** The tables and stacks in a section. */
+function Tables({ section, level }: { section: Section; level: number }) {
   return (
     <>
       {section.tables.map((table) => (
-        <SheetTable key={table.key + table.heading} table={table} level={level} label={section.title} />
+        <SheetTable
+          key={table.key + table.heading}
+          table={table}
+          level={level}
+          label={`${section.title.replaceAll("`", "")} ${table.key}`}
+        />
       ))}
       {section.stacks.map((stacks) => (
         <StackList key={stacks.heading} stacks={stacks} level={level} />
-      ))}
-      {section.sections.map((inner) => (
-        <SheetSection key={inner.key + inner.title} section={inner} level={level} />
       ))}
     </>
   );
@@ -114,9 +137,13 @@ function ListedSentence({ sentence: { label, text, mark, links } }: { sentence: 
 }
 
 /** A part of a sheet, below its title. */
-export function SheetSection({ section, level }: { section: Section; level: number }) {
+export function SheetSection({
+  section,
+  level,
+  drawn,
+}: ContentProperties & { drawn?: Drawn[string] | undefined }) {
   const { key, title, remark, mark } = section;
-  const content = <SheetContent section={section} level={level + 1} />;
+  const content = drawn?.(section) ?? <SheetContent section={section} level={level + 1} />;
   if (section.is_folded) {
     return <Fold summary={title}>{content}</Fold>;
   }
@@ -140,10 +167,13 @@ interface TableProperties {
   level?: number;
   /** What it is called where it has no heading. */
   label?: string;
+  /** What the name of a row is shown in, such as a button, by its text and the place of the row. */
+  named?: (shown: ComponentChildren, text: string, place: number) => ComponentChildren;
 }
 
 /** A table of a sheet, below its heading. */
-export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
+export function SheetTable({ table, level = 3, label = "", named = (shown) => shown }: TableProperties) {
+  const scale = scaleOf(table.rows.flat());
   return (
     <>
       {table.heading !== "" && <Heading level={level}>{table.heading}</Heading>}
@@ -153,7 +183,7 @@ export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
             <tr>
               {table.columns.map((column) => (
                 <th key={column.key} scope="col" class={column.is_number ? "number" : ""}>
-                  {titleOf(column)}
+                  <Word of={column.key}>{titleOf(column)}</Word>
                 </th>
               ))}
             </tr>
@@ -162,7 +192,13 @@ export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
             {table.rows.map((cells, place) => (
               <tr key={place}>
                 {table.columns.map((column, index) => (
-                  <SheetCell key={column.key} cell={cells[index]} column={column} />
+                  <SheetCell
+                    key={column.key}
+                    cell={cells[index]}
+                    column={column}
+                    scale={scale}
+                    named={(shown, text) => named(shown, text, place)}
+                  />
                 ))}
               </tr>
             ))}
@@ -184,7 +220,14 @@ function titleOf({ heading, detail, unit }: Column): string {
   return unit === "" ? whole : `${whole}, ${unit}`;
 }
 
-export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
+interface CellProperties {
+  cell: Cell | undefined;
+  column: Column;
+  scale?: Scale;
+  named?: (shown: ComponentChildren, text: string) => ComponentChildren;
+}
+
+export function SheetCell({ cell, column, scale, named = (shown) => shown }: CellProperties) {
   if (cell === undefined) {
     return <td />;
   }
@@ -192,6 +235,17 @@ export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Co
     <>
       <Marked {...cell} />
       {cell.detail !== "" && <span class="quiet"> {cell.detail}</span>}
+      {cell.drawn !== null && scale !== undefined && (
+        <>
+          {" "}
+          <IntervalChart
+            drawn={cell.drawn}
+            scale={scale}
+            text={`${cell.text} ${cell.detail}`}
+            mark={cell.mark}
+          />
+        </>
+      )}
     </>
   );
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
@@ -199,7 +253,7 @@ export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Co
   const className = names.filter(Boolean).join(" ");
   return cell.is_name ? (
     <th scope="row" class={className}>
-      {content}
+      {named(content, cell.text)}
     </th>
   ) : (
     <td class={className}>{content}</td>
@@ -215,7 +269,7 @@ export function Marked({ mark, text, is_name }: Pick<Cell, "mark" | "text" | "is
   return mark === null ? <>{shown}</> : <span class={mark}>{shown}</span>;
 }
 
-function isOutcome(mark: Cell["mark"]): mark is Outcome {
+export function isOutcome(mark: Cell["mark"]): mark is Outcome {
   return mark !== null && (OUTCOMES as readonly string[]).includes(mark);
 }
 
@@ -226,12 +280,14 @@ function Facts({ facts }: { facts: Fact[] }) {
   return (
     <dl class="facts">
       {facts.map(({ label, text }) => (
-        <div key={label + text}>
-          <dt>{label}</dt>
+        <Fragment key={label + text}>
+          <dt>
+            <Word of={label} />
+          </dt>
           <dd>
             <Sentence text={text} />
           </dd>
-        </div>
+        </Fragment>
       ))}
     </dl>
   );

@@ -1,10 +1,8 @@
 /** How numbers and metrics are written, as in the other reports. */
 
-import { type Check, METRICS, type Settings } from "./records.ts";
+import { type Check, METRICS } from "./records.ts";
 
 const NO_VALUE = "-";
-/** Where METRICS has letters that any terminal can show. */
-const MICROSECONDS = "µs";
 
 export function change(fraction: number | null): string {
   return fraction === null ? NO_VALUE : `${signedPercent(fraction, decimals(fraction))} %`;
@@ -40,21 +38,6 @@ export function count(value: number | null): string {
   return size >= 0.01 || size === 0 ? plain(value, 2) : value.toPrecision(1);
 }
 
-export function perSide(sides: { base: number | null; head: number | null } | null): string {
-  if (sides === null) {
-    return NO_VALUE;
-  }
-  const side = (value: number | null) => (value === null ? "none" : count(value));
-  return `${side(sides.base)} → ${side(sides.head)}`;
-}
-
-export function probability(q: number | null): string {
-  if (q === null) {
-    return NO_VALUE;
-  }
-  return q < 0.001 ? "< 0.001" : q.toFixed(3);
-}
-
 export function duration(seconds: number): string {
   if (seconds < 59.95) {
     return `${seconds.toFixed(1)} s`;
@@ -72,14 +55,14 @@ export function counted(number: number, singular: string, plural: string): strin
 
 /** What a metric is called in a sentence; those of plugins are not in the table. */
 export function metricLabel(name: string): string {
-  const label = METRICS[name]?.label ?? name.replaceAll("_per_op", "_per_request").replaceAll("_", " ");
-  return label.replace(/\bus\b/, MICROSECONDS);
+  return METRICS[name]?.label ?? name.replaceAll("_per_op", "_per_request").replaceAll("_", " ");
 }
 
 /** The unit of a metric, empty for those of plugins. */
 export function metricUnit(name: string): string {
   const unit = METRICS[name]?.unit ?? "";
-  return unit === "us" ? MICROSECONDS : unit;
+  // Files for other programs have letters alone.
+  return unit === "us" ? "µs" : unit;
 }
 
 /** A text in which arrows of letters are arrows. */
@@ -95,11 +78,6 @@ export function metricHeading(name: string): string {
 /** The value that a check of validity saw. */
 export function checkValue({ value }: Check): string {
   return typeof value === "number" ? count(value) : (value ?? "unknown");
-}
-
-/** What trials there were: `counted and timed, 6 min 52 s of trials`. */
-export function trialsText({ engines, quick }: Settings, seconds: number): string {
-  return [engines.join(" and "), ...(quick ? ["quick"] : []), `${duration(seconds)} of trials`].join(", ");
 }
 
 function decimals(fraction: number): number {

@@ -79,20 +79,13 @@ export interface Calibration {
   uncounted_edits: number;
 }
 
-/** A caller of the function, and its calls per request on each side. */
-export interface Caller {
-  function: string;
-  file: string | null;
-  calls_per_op: PerSide;
-  in_diff: boolean;
-}
-
-/** The unchanged function that a changed caller gives more or less to do; calls are null where it is inlined. */
-export interface Carrier {
-  function: string;
-  file: string | null;
-  calls_per_op: PerSide | null;
-  instructions_per_op: PerSide;
+/** A comparison or a run with a row a case; `subject` is what was measured, on which platform. */
+export interface CaseList {
+  subject: string;
+  command_line: string;
+  engines: Array<string>;
+  sheet: Sheet;
+  cases: Array<ListedCase>;
 }
 
 /**
@@ -132,42 +125,11 @@ export interface CasePictures {
 }
 
 /**
- * What a comparison concludes for a case; an invalid one has no verdicts.
- *
- * `work` is what the code does, `time` what its user feels; each is null where it was not measured, and in an invalid
- * case. `verdict` is what is certain: time where it is decided, else a change of work, else `unsure` where time was
- * measured, else work; of identical code it is the same, unless time changed. `deciding`, `work_deciding` and
- * `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
- * does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
- * trial failed there, or the server's replies were not those that the case expects. There are none where the machine
- * or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
- * nothing was traced; there are no verdicts on it.
- */
-export interface CaseResult {
-  case: string;
-  commands: Array<string>;
-  group: string;
-  topology: string;
-  verdict: "regression" | "improvement" | "same" | "unsure" | "invalid";
-  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
-  time: "regression" | "improvement" | "same" | "unsure" | null;
-  deciding: string | null;
-  work_deciding: string | null;
-  time_deciding: string | null;
-  confirmed: boolean;
-  validity: Validity;
-  verdicts: Array<Verdict>;
-  findings: Array<Finding>;
-  failure: string | null;
-  failed_sides: Array<string>;
-  traced: TracedSides | null;
-}
-
-/**
  * A cell of a table; `link` is the address of a page of the lab, relative to its root.
  *
  * `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
  * `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
+ * `order` is what a reader can sort rows by, the largest first; without, they are sorted by the text.
  */
 export interface Cell {
   text: string;
@@ -176,43 +138,8 @@ export interface Cell {
   is_part: boolean;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   link: string | null;
-}
-
-/** The changed source files that are compiled into a server, and those of them that no measured case executes. */
-export interface ChangedFiles {
-  compiled: Array<string>;
-  unexecuted: Array<string>;
-}
-
-/**
- * A function whose code differs between the builds, as the head defines it, or the base where it is gone.
- *
- * `in_diff` is whether lines of it differ; the code of others differs because of a macro, a type or a table. `lines`
- * of those that differ have code, `executed_lines` of these were executed. `cases` are the first of the `case_count`
- * cases that execute it.
- */
-export interface ChangedFunction {
-  function: string;
-  file: string;
-  line: number;
-  in_diff: boolean;
-  lines: number;
-  executed_lines: number;
-  cases: Array<string>;
-  case_count: number;
-}
-
-/**
- * How many functions a change changed, how many of them a case executed, and the first of these.
- *
- * Those whose lines differ come first. `proposed_cases` send commands whose handlers are in the files of functions
- * that no case executed, and may execute them.
- */
-export interface ChangedFunctions {
-  number: number;
-  executed: number;
-  functions: Array<ChangedFunction>;
-  proposed_cases: Array<string>;
+  order: number | null;
+  drawn: DrawnChange | null;
 }
 
 /**
@@ -256,7 +183,7 @@ export interface ChartCommit {
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
  * those of the metric itself at that commit, null for time. `base_index` is the index of the commit that changes are
- * since, which need not be shown. The ledger begins at the commit that `ledger_since` names.
+ * since, which need not be shown.
  */
 export interface ChartLine {
   case: string;
@@ -278,8 +205,6 @@ export interface ChartLine {
   most: Array<number>;
   counts: Array<number>;
   values: Array<number | null>;
-  ledger: HistoryLedger | null;
-  ledger_since: string | null;
 }
 
 /** One condition of validity: the value seen and the limit it is held against. */
@@ -303,6 +228,18 @@ export interface ChildStep {
   calls: number;
   at_ns: number;
   ns: number;
+}
+
+/**
+ * All of a case but its pictures: its section, how many trials it has, and the metric that decides it, if any.
+ *
+ * `workload` is what it sends, null where that is not recorded.
+ */
+export interface ChosenCase {
+  section: Section;
+  metric: string | null;
+  trials: Record<string, number>;
+  workload: MeasuredWorkload | null;
 }
 
 /**
@@ -341,13 +278,6 @@ export interface CommitChanges {
   comparisons: Array<ListedReport>;
 }
 
-/** The commits of a comparison, null for a side that is none, and the page with what differs between them. */
-export interface CommitDifference {
-  base: NamedCommit | null;
-  head: NamedCommit | null;
-  page: string | null;
-}
-
 /**
  * A commit in a history.
  *
@@ -375,93 +305,20 @@ export interface CommitStrip {
 }
 
 /**
- * A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
+ * A comparison with a row a case, in the order in which they are read.
  *
- * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
- */
-export interface ComparedCase {
-  result: CaseResult;
-  traced: Section | null;
-  statements: Array<string>;
-  sentences: Array<string>;
-  trials: Record<string, number>;
-  workload: MeasuredWorkload | null;
-}
-
-/** A case of a comparison in short: `CaseResult` with the verdicts that decide it, and without its evidence. */
-export interface ComparedCaseRow {
-  case: string;
-  commands: Array<string>;
-  group: string;
-  topology: string;
-  verdict: "regression" | "improvement" | "same" | "unsure" | "invalid";
-  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
-  time: "regression" | "improvement" | "same" | "unsure" | null;
-  deciding: string | null;
-  work_deciding: string | null;
-  time_deciding: string | null;
-  confirmed: boolean;
-  verdicts: Array<Verdict>;
-  failure: string | null;
-  failed_sides: Array<string>;
-}
-
-/**
- * The document of one comparison; `reading` is added where it is written for others.
- *
- * `changed_files`, and `changed_functions` with those that are `unmeasured`, are null where it is not known what the
- * cases execute. `unmeasured` has at most 500 of the changed functions that no case executed. `suite` has what cases
- * show together; it is empty where they are too few.
- */
-export interface Comparison {
-  schema: "zerolap.comparison/1";
-  id: string;
-  created: string;
-  command_line: string;
-  state: "running" | "done" | "interrupted" | "failed";
-  base: MeasuredServer;
-  head: MeasuredServer;
-  platform: Platform;
-  settings: Settings;
-  summary: Summary;
-  notes: Array<string>;
-  cases: Array<CaseResult>;
-  skipped: Array<Skipped>;
-  changed_files: ChangedFiles | null;
-  changed_functions: ChangedFunctions | null;
-  unmeasured: Array<ChangedFunction> | null;
-  suite: Array<PooledChange>;
-  reading: Reading | null;
-}
-
-/**
- * A comparison with a short row a case, in the order in which they are read.
- *
- * `seed` is that of the settings as text, as it has 64 bits. `weights` are how much each case counts by the priority
- * that its suite gives it, empty where it gives none. `unreadable` has the cases that cannot be read, with the
- * reason. `is_final` states that nothing of it will change. `cause` is what asked for it, null where that is not
- * recorded.
+ * `cause` is what asked for it, null where that is not recorded; `differences` is the page with what differs between
+ * both commits, null where that is not known. `is_final` states that nothing of it will change.
  */
 export interface ComparisonInShort {
-  id: string;
-  created: string;
+  subject: string;
   command_line: string;
-  state: string;
+  engines: Array<string>;
+  sheet: Sheet;
+  cases: Array<ListedCase>;
   is_final: boolean;
-  base: MeasuredServer;
-  head: MeasuredServer;
-  platform: Platform;
-  settings: Settings;
-  seed: string;
-  summary: Summary;
-  notes: Array<string>;
-  reading: Reading;
-  cases: Array<ComparedCaseRow>;
-  skipped: Array<Skipped>;
-  weights: Record<string, number>;
-  unreadable: Record<string, string>;
   cause: RequestCause | null;
-  commits: CommitDifference;
+  differences: string | null;
 }
 
 /** A function and its shares; `file` is null where it is not known. */
@@ -481,6 +338,15 @@ export interface DrawnCase {
   frames: Array<StackFrame>;
   sources: Array<SourceText>;
   pictures: CasePictures | null;
+}
+
+/** A change as a page draws it: fractions, the largest that counts as none, and the values of both sides. */
+export interface DrawnChange {
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  least: number;
+  values: string;
 }
 
 /**
@@ -627,42 +493,6 @@ export interface FalseAlarmCount {
 }
 
 /**
- * A reason why a case changed, or did not.
- *
- * `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
- * cost that moved between functions; `diffuse` reports that no few functions explain the change; `cause` names a kind
- * of cause, inferred from a difference between counting and timing; `limits` reports what could not be examined and
- * why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
- * the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
- * `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
- * negative for what counteracts it. `calls_per_op` is null for a function that is inlined, of which
- * `calls_without_inlining_per_op` are the calls in the count build of each side, where there are both. `parts` are
- * what a culprit consists of where that is more than the finding states: its share is what they come to, gains and
- * losses set off. Of what the compiler inlines, `self_instructions_per_op` has what its sentence states, or one side
- * alone inlines. `replaces` is the function that carried out the command before.
- */
-export interface Finding {
-  kind: "culprit" | "moved" | "diffuse" | "cause" | "limits" | "identity";
-  rank: number;
-  function: string | null;
-  file: string | null;
-  lines: Array<number> | null;
-  instructions_per_op: PerSide | null;
-  self_instructions_per_op: PerSide | null;
-  calls_per_op: PerSide | null;
-  calls_without_inlining_per_op: PerSide | null;
-  cpu_ns_per_op: PerSide | null;
-  self_cpu_ns_per_op: PerSide | null;
-  share_of_change: number | null;
-  in_diff: boolean | null;
-  carrier: Carrier | null;
-  callers: Array<Caller>;
-  replaces: string | null;
-  parts: Array<Part>;
-  text: string;
-}
-
-/**
  * An agent; `since` is when its state began, empty where that is not known.
  *
  * `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
@@ -790,20 +620,6 @@ export interface ForkPart {
 }
 
 /**
- * A function's own instructions, calls and sampled time per request, each null if it was not measured.
- *
- * `share` is its part of the case's sampled time, or of the instructions if the case was not sampled.
- */
-export interface FunctionCost {
-  function: string;
-  file: string | null;
-  self_instructions_per_op: number | null;
-  calls_per_op: number | null;
-  self_cpu_ns_per_op: number | null;
-  share: number;
-}
-
-/**
  * What a function has of each case on a side: shares of the case's samples by case, null where it has none.
  *
  * `own` is without callees, `inclusive` with them, a recursion counted once. Of a case that several results have, a
@@ -813,25 +629,6 @@ export interface FunctionShares {
   side: "base" | "head";
   own: Array<number | null>;
   inclusive: Array<number | null>;
-}
-
-/**
- * The sum of all changes of a metric since a release or an accepted change.
- *
- * `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
- * `high`; `reported` is the part of the changes that are reported, `unreported` that of all others, of which
- * `by_string_places` is what other places of strings in memory account for. `slope` is the unreported change a commit
- * without that.
- */
-export interface HistoryLedger {
-  since: number;
-  total: number;
-  low: number;
-  high: number;
-  reported: number;
-  unreported: number;
-  slope: number;
-  by_string_places: number;
 }
 
 /** Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it. */
@@ -915,6 +712,16 @@ export interface LinedSide {
   own: number;
   passes: number;
   lined_passes: number;
+}
+
+/** A case by what it is chosen; its row is the one of its number in the table of the section `cases`. */
+export interface ListedCase {
+  case: string;
+  commands: Array<string>;
+  group: string;
+  outcomes: Array<string>;
+  metrics: Array<string>;
+  engines: Array<string>;
 }
 
 /**
@@ -1140,29 +947,6 @@ export interface MatchingCase {
 }
 
 /**
- * A case of a run with its functions and checks, and how many trials it has.
- *
- * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
- */
-export interface MeasuredCase {
-  result: RunCase;
-  traced: Section | null;
-  trials: Record<string, number>;
-  workload: MeasuredWorkload | null;
-}
-
-/** A case of a run in short: `RunCase` with the checks that fail, and without functions. */
-export interface MeasuredCaseRow {
-  case: string;
-  commands: Array<string>;
-  group: string;
-  topology: string;
-  validity: Validity;
-  metrics: Record<string, number>;
-  failure: string | null;
-}
-
-/**
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
  * `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
@@ -1229,27 +1013,6 @@ export interface MergedCase {
   case: string;
   results: Array<string>;
   sides: Array<ProfiledSide>;
-}
-
-/** What is measured; `unit` is what one of its values counts, `heading` its label where there is little room. */
-export interface Metric {
-  name: string;
-  engine: string;
-  answer: "work" | "time";
-  decides: "always" | "for same" | "where changed" | "beyond doubt" | "others same" | "never";
-  less_is_better: boolean;
-  unit: string;
-  label: string;
-  heading: string;
-}
-
-/** How a metric is judged in a comparison: which engine measures it, which way is better, what it decides. */
-export interface MetricRule {
-  name: string;
-  engine: string;
-  answer: "work" | "time";
-  decides: "always" | "for same" | "where changed" | "beyond doubt" | "others same" | "never";
-  less_is_better: boolean;
 }
 
 /**
@@ -1355,20 +1118,6 @@ export interface ParentCall {
   stacks: Array<TracedStack>;
 }
 
-/**
- * A part of a finding: a function that changed the cost by so many instructions per request, itself or by calls.
- *
- * `calls_per_op` is null for a function that is inlined.
- */
-export interface Part {
-  function: string;
-  file: string | null;
-  instructions_changed_per_op: number;
-  share_of_change: number;
-  calls_per_op: PerSide | null;
-  text: string;
-}
-
 /** A value per request on each side; null where the side has no such function. */
 export interface PerSide {
   base: number | null;
@@ -1472,27 +1221,6 @@ export interface PlatformStep {
   text: string;
 }
 
-/**
- * The mean change of a metric over cases, each of which counts alike, with its interval over the cases.
- *
- * They are all cases of the comparison, a group of them, or those that execute a changed function; `name` is that of
- * the group or function, empty for all. `q` is the adjusted p over all pooled changes of the comparison, null where
- * the metric is not changed.
- */
-export interface PooledChange {
-  answer: "work" | "time";
-  metric: string;
-  scope: "suite" | "group" | "function";
-  name: string;
-  cases: number;
-  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
-  change: number | null;
-  low: number | null;
-  high: number | null;
-  q: number | null;
-  min_effect: number;
-}
-
 /** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */
 export interface ProfileCalls {
   thread: Array<number>;
@@ -1569,26 +1297,6 @@ export interface PublishedHistory {
 }
 
 /**
- * How a comparison is read, in the words of all reports, so that these cannot differ.
- *
- * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
- * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
- * `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
- * that is, for a reader who does not know these words. `remarks` stand beside the verdicts of some cases: what a
- * change that is not confirmed rests on, or the sides that fail.
- */
-export interface Reading {
-  headline: string;
-  answers: Array<string>;
-  effort: string;
-  state: string | null;
-  order: Array<string>;
-  statements: Record<string, Array<string>>;
-  sentences: Record<string, Array<string>>;
-  remarks: Record<string, string>;
-}
-
-/**
  * Reports, the newest first; `next_before` is where older ones begin, null where there are none.
  *
  * A text is sought in some thousand requests at once: then there may be older ones although few are listed.
@@ -1648,60 +1356,14 @@ export interface ResultWithStacks {
   head_commit: NamedCommit | null;
 }
 
-/**
- * One case of a run: the metrics' means over its trials and the functions that cost most.
- *
- * `limits` are the parts that could not be measured, and why. `traced` is null where nothing was traced.
- */
-export interface RunCase {
-  case: string;
-  commands: Array<string>;
-  group: string;
-  topology: string;
-  validity: Validity;
-  metrics: Record<string, number>;
-  functions: Array<FunctionCost>;
-  samples: number;
-  limits: Array<string>;
-  traced: TracedSide | null;
-  failure: string | null;
-}
-
-/**
- * A run with a short row a case; `seed` is that of the settings as text, as it has 64 bits.
- *
- * `unreadable` has the cases that cannot be read, with the reason; `is_final` states that nothing of it will change.
- */
+/** A run with a row a case; `is_final` states that nothing of it will change. */
 export interface RunInShort {
-  id: string;
-  created: string;
+  subject: string;
   command_line: string;
-  state: string;
+  engines: Array<string>;
+  sheet: Sheet;
+  cases: Array<ListedCase>;
   is_final: boolean;
-  server: MeasuredServer;
-  platform: Platform;
-  settings: Settings;
-  seed: string;
-  machine_seconds: number;
-  notes: Array<string>;
-  cases: Array<MeasuredCaseRow>;
-  skipped: Array<Skipped>;
-  unreadable: Record<string, string>;
-}
-
-/** The document of one run. */
-export interface RunReport {
-  schema: "zerolap.run/1";
-  id: string;
-  created: string;
-  command_line: string;
-  server: MeasuredServer;
-  platform: Platform;
-  settings: Settings;
-  machine_seconds: number;
-  notes: Array<string>;
-  cases: Array<RunCase>;
-  skipped: Array<Skipped>;
 }
 
 /**
@@ -1772,14 +1434,15 @@ export interface SeriesCase {
  * Series for one chart.
  *
  * `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
- * releases, in order; `total` is how many there are with those that are not shown. `platform_steps` are those of the
- * histories of which times are shown.
+ * releases, in order; `total` is how many there are with those that are not shown. `legend` has a row for each line.
+ * `platform_steps` are those of the histories of which times are shown.
  */
 export interface SeriesChart {
   histories: Array<PublishedHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
+  legend: Table;
   change_points: Array<ListedChange>;
   platform_steps: Array<PlatformStep>;
   left_out: number;
@@ -1802,37 +1465,10 @@ export interface SeriesSlot {
 }
 
 /**
- * What the comparison was asked to do; `min_effect` by engine, as a fraction.
- *
- * `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
- * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are the
- * ones of engines of plugins, by which these compare.
- *
- * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
- * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
- * `regression_rule` states what a regression is. Both levels hold for all looks at a case together: `look_shares` is
- * the part of their error that a look has, by engine and number of blocks or starts.
- */
-export interface Settings {
-  engines: Array<string>;
-  min_effect: Record<string, number>;
-  q: number;
-  budget_seconds: number | null;
-  seed: string;
-  quick: boolean;
-  load_policy: "lab";
-  load_tool: string;
-  plugin_metrics: Array<MetricRule>;
-  level: number | null;
-  equivalence_level: number | null;
-  regression_rule: string | null;
-  look_shares: Record<string, Record<string, number>> | null;
-}
-
-/**
  * A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
  *
- * The title goes on with `continuation`, which is less important.
+ * The title goes on with `continuation`, which is less important. `addresses` are those of pages of the lab or of
+ * others that names in its sentences and facts lead to.
  */
 export interface Sheet {
   key: string;
@@ -1850,6 +1486,7 @@ export interface Sheet {
   kind: string;
   continuation: string;
   closing: Array<Fact>;
+  addresses: Record<string, string>;
 }
 
 /**
@@ -1865,13 +1502,6 @@ export interface SignedIn {
   scopes: Array<"read" | "submit" | "admin">;
   by_github: boolean;
   reports_need_token: boolean;
-}
-
-/** A case that could not be measured on this machine or with this server; `text` is what it needs. */
-export interface Skipped {
-  case: string;
-  reason: "memory" | "unknown command" | "unsupported tool" | "arguments" | "topology" | "file";
-  text: string;
 }
 
 /**
@@ -2182,16 +1812,6 @@ export interface StripCommit {
   is_release: boolean;
 }
 
-/** Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took. */
-export interface Summary {
-  regression: number;
-  improvement: number;
-  same: number;
-  unsure: number;
-  invalid: number;
-  machine_seconds: number;
-}
-
 /** Sweeps of snapshots, the newest first; `next_before` is where older ones begin, null where there are none. */
 export interface SweepList {
   sweeps: Array<ListedSweep>;
@@ -2261,12 +1881,6 @@ export interface TracedSide {
   metrics: Record<string, [number, number, number]>;
   passes: number;
   traced: TracedCase;
-}
-
-/** What was traced on both sides of a comparison. */
-export interface TracedSides {
-  base: TracedSide;
-  head: TracedSide;
 }
 
 /** A stack of a thread; `frames` are functions of the program from the leaf to the root, `share` its part of all. */
@@ -2418,12 +2032,6 @@ export interface TriggeredRequest {
   head_commit: NamedCommit | null;
 }
 
-/** Whether a measurement may be used, and why not. */
-export interface Validity {
-  valid: boolean;
-  checks: Array<Check>;
-}
-
 /**
  * A case whose time changed in another build, confirmed: `gain` is by how much that is faster, below 0 for a loss.
  *
@@ -2544,394 +2152,199 @@ export interface Windows {
   large: number;
 }
 
-/** The table of metrics. */
-export const METRICS: Record<string, Metric> = {
+/** What metrics are called, and their units. */
+export const METRICS: Record<string, Record<"unit" | "label" | "heading", string>> = {
   "instructions_per_op": {
-    "name": "instructions_per_op",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "always",
-    "less_is_better": true,
     "unit": "instructions",
     "label": "instructions per request",
     "heading": "instructions/request"
   },
   "allocations_per_op": {
-    "name": "allocations_per_op",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
-    "less_is_better": true,
     "unit": "allocations",
     "label": "allocations per request",
     "heading": "allocations/request"
   },
   "syscalls_per_op": {
-    "name": "syscalls_per_op",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "always",
-    "less_is_better": true,
     "unit": "system calls",
     "label": "system calls per request",
     "heading": "system calls/request"
   },
   "clock_readings_per_op": {
-    "name": "clock_readings_per_op",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
-    "less_is_better": true,
     "unit": "readings",
     "label": "clock readings per request",
     "heading": "clock readings/request"
   },
   "instructions_alone_per_op": {
-    "name": "instructions_alone_per_op",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
-    "less_is_better": true,
     "unit": "instructions",
     "label": "instructions per request, sent one at a time",
     "heading": "instructions/request alone"
   },
   "instructions_per_tick": {
-    "name": "instructions_per_tick",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
-    "less_is_better": true,
     "unit": "instructions",
     "label": "instructions per tick of the timers",
     "heading": "instructions/tick"
   },
   "cpu_ns_per_op": {
-    "name": "cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "always",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request",
     "heading": "CPU ns/request"
   },
   "whole_cpu_ns_per_op": {
-    "name": "whole_cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "where changed",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request of the whole server",
     "heading": "whole CPU ns/request"
   },
   "full_speed_cpu_ns_per_op": {
-    "name": "full_speed_cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "for same",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request in unequal batches",
     "heading": "full speed CPU ns/request"
   },
   "as_built_cpu_ns_per_op": {
-    "name": "as_built_cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request, code where the build put it",
     "heading": "as built CPU ns/request"
   },
   "elapsed_ns_per_op": {
-    "name": "elapsed_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "for same",
-    "less_is_better": true,
     "unit": "ns",
     "label": "ns per request until all replies came",
     "heading": "elapsed ns/request"
   },
   "main_thread_ns_per_op": {
-    "name": "main_thread_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request of the main thread",
     "heading": "main thread ns/request"
   },
   "io_threads_ns_per_op": {
-    "name": "io_threads_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request of the I/O threads",
     "heading": "I/O threads ns/request"
   },
   "cycles_per_op": {
-    "name": "cycles_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "always",
-    "less_is_better": true,
     "unit": "cycles",
     "label": "cycles per request",
     "heading": "cycles/request"
   },
   "kernel_cycles_per_op": {
-    "name": "kernel_cycles_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "cycles",
     "label": "kernel cycles per request",
     "heading": "kernel cycles/request"
   },
   "retired_instructions_per_op": {
-    "name": "retired_instructions_per_op",
-    "engine": "timed",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "instructions",
     "label": "retired instructions per request",
     "heading": "retired instructions/request"
   },
   "kernel_instructions_per_op": {
-    "name": "kernel_instructions_per_op",
-    "engine": "timed",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "instructions",
     "label": "kernel instructions per request",
     "heading": "kernel instructions/request"
   },
   "branch_misses_per_op": {
-    "name": "branch_misses_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "misses",
     "label": "branch misses per request",
     "heading": "branch misses/request"
   },
   "cache_misses_per_op": {
-    "name": "cache_misses_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "misses",
     "label": "cache misses per request",
     "heading": "cache misses/request"
   },
   "tlb_misses_per_op": {
-    "name": "tlb_misses_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "misses",
     "label": "TLB misses per request",
     "heading": "TLB misses/request"
   },
   "usec_per_call": {
-    "name": "usec_per_call",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "us",
-    "label": "us per call, as the server counts",
+    "label": "µs per call, as the server counts",
     "heading": "µs/call"
   },
   "ops_per_sec": {
-    "name": "ops_per_sec",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
-    "less_is_better": false,
     "unit": "requests",
     "label": "requests per second",
     "heading": "requests/s"
   },
   "latency_p50_us": {
-    "name": "latency_p50_us",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
-    "less_is_better": true,
     "unit": "us",
-    "label": "latency p50 in us",
+    "label": "latency p50 in µs",
     "heading": "p50, µs"
   },
   "latency_p99_us": {
-    "name": "latency_p99_us",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
-    "less_is_better": true,
     "unit": "us",
-    "label": "latency p99 in us",
+    "label": "latency p99 in µs",
     "heading": "p99, µs"
   },
   "latency_p99_9_us": {
-    "name": "latency_p99_9_us",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "us",
-    "label": "latency p99.9 in us",
+    "label": "latency p99.9 in µs",
     "heading": "p99.9, µs"
   },
   "latency_max_us": {
-    "name": "latency_max_us",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "us",
-    "label": "latency maximum in us",
+    "label": "latency maximum in µs",
     "heading": "max, µs"
   },
   "control_ns": {
-    "name": "control_ns",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per step of the reference work",
     "heading": "reference ns/step"
   },
   "traced_syscalls_per_op": {
-    "name": "traced_syscalls_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "system calls",
     "label": "system calls per request, all threads, traced",
     "heading": "traced system calls/request"
   },
   "off_cpu_ns_per_op": {
-    "name": "off_cpu_ns_per_op",
-    "engine": "traced",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "ns per request of the main thread off the processor",
     "heading": "off-CPU ns/request"
   },
   "run_queue_ns_per_op": {
-    "name": "run_queue_ns_per_op",
-    "engine": "traced",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "ns per request of the main thread in the run queue",
     "heading": "run queue ns/request"
   },
   "lock_wait_ns_per_op": {
-    "name": "lock_wait_ns_per_op",
-    "engine": "traced",
-    "answer": "time",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "ns",
     "label": "ns per request in waits for locks and conditions",
     "heading": "lock wait ns/request"
   },
   "page_faults_per_op": {
-    "name": "page_faults_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "faults",
     "label": "page faults per request",
     "heading": "page faults/request"
   },
   "block_io_per_op": {
-    "name": "block_io_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "block I/O requests",
     "label": "block I/O requests per request",
     "heading": "block I/O/request"
   },
   "tcp_segments_sent_per_op": {
-    "name": "tcp_segments_sent_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "segments",
     "label": "TCP segments sent per request, those without data too",
     "heading": "TCP segments sent/request"
   },
   "tcp_data_segments_sent_per_op": {
-    "name": "tcp_data_segments_sent_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "segments",
     "label": "TCP segments with data sent per request",
     "heading": "TCP data segments sent/request"
   },
   "tcp_segments_received_per_op": {
-    "name": "tcp_segments_received_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "segments",
     "label": "TCP segments received per request, those without data too",
     "heading": "TCP segments received/request"
   },
   "tcp_retransmitted_per_op": {
-    "name": "tcp_retransmitted_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "segments",
     "label": "TCP segments sent again per request",
     "heading": "TCP retransmits/request"
   },
   "tcp_sent_bytes_per_op": {
-    "name": "tcp_sent_bytes_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "bytes",
     "label": "bytes sent over TCP per request",
     "heading": "TCP bytes sent/request"
   },
   "tcp_received_bytes_per_op": {
-    "name": "tcp_received_bytes_per_op",
-    "engine": "traced",
-    "answer": "work",
-    "decides": "never",
-    "less_is_better": true,
     "unit": "bytes",
     "label": "bytes received over TCP per request",
     "heading": "TCP bytes received/request"

@@ -10,7 +10,7 @@ import {
   withFrames,
   withStackSource,
 } from "../core/cases/documents.ts";
-import type { CasePictures, Pictures, Section, Sheet, StackFrame } from "../core/records.ts";
+import type { CaseList, CasePictures, Pictures, Section, Sheet, StackFrame } from "../core/records.ts";
 
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
@@ -44,18 +44,22 @@ export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSourc
   );
 }
 
-/** The sheet of a document that has one; throws `UnreadableData`. */
-export function embeddedSheet(): Sheet {
-  const subject = "The text of this report";
-  return parsed<Sheet>(inflated(textOf("sheet"), subject), subject);
+/** The sheet of a document, or the list of its cases; throws `UnreadableData`. */
+export function embeddedSheet<Data extends Sheet | CaseList>(): Data {
+  return parsed<Data>(inflated(textOf("sheet"), TEXT), TEXT);
 }
 
-let sections: Section[] | null = null;
+const TEXT = "The text of this report";
+let details: Record<string, Section> | null = null;
 
-/** The sections of the sheet, parsed when the first is shown; none where the page has no sheet. */
-export function embeddedSections(): Section[] {
-  sections ??= textOf("sheet") === "" ? [] : embeddedSheet().sections;
-  return sections;
+/** All of a case, parsed with the first one that is asked for; throws `UnreadableData`. */
+export function embeddedDetails(name: string): Section {
+  details ??= parsed<Record<string, Section>>(inflated(textOf("details"), TEXT), TEXT);
+  const found = details[name];
+  if (found === undefined) {
+    throw new UnreadableData(`This report has nothing on the case ${name}.`);
+  }
+  return found;
 }
 
 function stacksIn(text: string, name: string): CaseStacks {

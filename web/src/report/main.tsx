@@ -1,30 +1,25 @@
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
 import { useLocalList } from "../core/cases/CaseList.tsx";
+import { CaseDetails, CasesPage } from "../core/cases/CasesPage.tsx";
 import {
   type Drawings,
   documentIn,
   EMULATED_SCHEMA,
   type MeasuredDocument,
-  RUN_SCHEMA,
   SNAPSHOT_SCHEMA,
   UnreadableData,
 } from "../core/cases/documents.ts";
-import { CaseDetails } from "../core/comparison/CaseDetails.tsx";
-import { ComparisonPage } from "../core/comparison/ComparisonPage.tsx";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
-import type { CaseResult, Comparison, RunCase, RunReport, Section } from "../core/records.ts";
-import { RunDetails } from "../core/run/RunDetails.tsx";
-import { RunPage } from "../core/run/RunPage.tsx";
+import type { CaseList } from "../core/records.ts";
 import { EmulatedForks } from "../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
-import { documentText, embeddedDrawings, embeddedSections, embeddedSheet } from "./embedded.ts";
+import { documentText, embeddedDetails, embeddedDrawings, embeddedSheet } from "./embedded.ts";
 import "../core/style.css";
 
 function Report() {
   const measured = useMemo(() => documentIn(documentText()), []);
   const { drawings, fault } = useMemo(readDrawings, []);
-  document.title = `${subjectOf(measured)} · Zerolap`;
   return (
     <>
       {fault !== null && <p class="warning">{fault} The report is shown without charts and flame graphs.</p>}
@@ -33,37 +28,32 @@ function Report() {
   );
 }
 
-/** What a document is about, for the title of the page. */
-function subjectOf(measured: MeasuredDocument): string {
-  return "server" in measured ? measured.server.name : `${measured.base.name} → ${measured.head.name}`;
-}
-
 function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: Drawings }) {
   switch (measured.schema) {
-    case RUN_SCHEMA:
-      return <OfRun report={measured} drawings={drawings} />;
     case SNAPSHOT_SCHEMA:
+      setTitle(measured.server.name);
       return <SnapshotPage report={measured} sheet={embeddedSheet()} />;
     case EMULATED_SCHEMA:
+      setTitle(measured.server.name);
       return <EmulatedForks report={measured} sheet={embeddedSheet()} />;
     default:
-      return <OfComparison comparison={measured} drawings={drawings} />;
+      return <OfCases drawings={drawings} />;
   }
 }
 
-function OfComparison({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
-  const { reading } = comparison;
+function OfCases({ drawings }: { drawings: Drawings }) {
+  const of = useMemo(() => embeddedSheet<CaseList>(), []);
+  const isRun = of.sheet.kind === "run";
+  setTitle(of.subject);
   return (
-    <ComparisonPage
-      comparison={{ ...comparison, weights: {}, unreadable: {} }}
-      list={useLocalList("verdict")}
-      details={(row, withPictures) => (
+    <CasesPage
+      of={of}
+      list={useLocalList(isRun ? "case" : "verdict")}
+      details={(name, withPictures) => (
         <CaseDetails
-          // The rows of this page are the cases themselves.
-          result={row as CaseResult}
-          sentences={reading?.sentences[row.case] ?? reading?.statements[row.case] ?? []}
-          traced={tracedOf(row.case)}
-          drawings={drawings.get(row.case) ?? null}
+          section={embeddedDetails(name)}
+          alone={isRun}
+          drawings={drawings.get(name) ?? null}
           withPictures={withPictures}
         />
       )}
@@ -71,26 +61,8 @@ function OfComparison({ comparison, drawings }: { comparison: Comparison; drawin
   );
 }
 
-/** What was traced of a case. */
-function tracedOf(name: string): Section | null {
-  return embeddedSections().find(({ key }) => key === name) ?? null;
-}
-
-function OfRun({ report, drawings }: { report: RunReport; drawings: Drawings }) {
-  return (
-    <RunPage
-      report={{ ...report, unreadable: {} }}
-      list={useLocalList("case")}
-      details={(row, withPictures) => (
-        <RunDetails
-          entry={row as RunCase}
-          traced={tracedOf(row.case)}
-          drawings={drawings.get(row.case) ?? null}
-          withPictures={withPictures}
-        />
-      )}
-    />
-  );
+function setTitle(subject: string): void {
+  document.title = `${subject} · Zerolap`;
 }
 
 function readDrawings(): { drawings: Drawings; fault: string | null } {

@@ -1,67 +1,49 @@
 /** What is fetched of a case when it is opened: its evidence, its pictures, its trials. */
 
 import { useMemo } from "preact/hooks";
+import { CaseDetails } from "../../core/cases/CasesPage.tsx";
 import { type CaseDrawings, withFrames, withStackSource } from "../../core/cases/documents.ts";
 import { Fold } from "../../core/cases/facts.tsx";
-import { CaseDetails } from "../../core/comparison/CaseDetails.tsx";
 import { counted } from "../../core/numbers.ts";
-import type { ComparedCase, DrawnCase, MeasuredCase } from "../../core/records.ts";
-import { RunDetails } from "../../core/run/RunDetails.tsx";
+import type { ChosenCase, DrawnCase } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { type Answer, queryUrl, useAnswer } from "../answers.ts";
+import { queryUrl, useAnswer } from "../answers.ts";
 import { caseQuery, picturesQuery } from "../pageQueries.ts";
 import { stacksUrl } from "../stacks/selection.ts";
 import { TrialTable } from "../trial/TrialTable.tsx";
 import { Workload } from "./Workload.tsx";
 
 interface Properties {
+  kind: "comparison" | "run";
   id: string;
   name: string;
   withPictures: boolean;
 }
 
-export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
-  const answer = useAnswer<ComparedCase>(caseQuery("comparison", id, name));
+export function CaseEvidence({ kind, id, name, withPictures }: Properties) {
+  const answer = useAnswer<ChosenCase>(caseQuery(kind, id, name));
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
-      {({ result, traced, sentences, trials, workload }) => (
+      {({ section, metric, trials, workload }) => (
         <CaseDetails
-          result={result}
-          traced={traced}
-          sentences={sentences}
+          section={section}
+          alone={kind === "run"}
           drawings={drawn.drawings}
           withPictures={withPictures}
         >
-          <PicturesFault fault={drawn.fault} />
+          {drawn.fault !== null && <p class="warning">No charts or flame graph: {drawn.fault.message}</p>}
           <PictureTables id={id} name={name} drawings={drawn.drawings} isSampled={drawn.isSampled} />
           {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
           <CaseLinks
             id={id}
             name={name}
-            metric={result.work_deciding ?? result.time_deciding}
+            metric={metric}
             isSampled={drawn.isSampled}
             isTraced={drawn.isTraced}
           />
         </CaseDetails>
-      )}
-    </Answered>
-  );
-}
-
-export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
-  const answer = useAnswer<MeasuredCase>(caseQuery("run", id, name));
-  const drawn = useDrawings(withPictures ? { id, name } : null);
-  return (
-    <Answered answer={answer}>
-      {({ result, traced, trials, workload }) => (
-        <RunDetails entry={result} traced={traced} drawings={drawn.drawings} withPictures={withPictures}>
-          <PicturesFault fault={drawn.fault} />
-          <PictureTables id={id} name={name} drawings={drawn.drawings} isSampled={drawn.isSampled} />
-          {workload !== null && <Workload workload={workload} />}
-          <Trials id={id} name={name} trials={trials} />
-        </RunDetails>
       )}
     </Answered>
   );
@@ -133,10 +115,6 @@ function CaseLinks({
       )}
     </p>
   );
-}
-
-function PicturesFault({ fault }: { fault: Answer<DrawnCase>["fault"] }) {
-  return fault === null ? null : <p class="warning">No charts or flame graph: {fault.message}</p>;
 }
 
 function useDrawings(wanted: { id: string; name: string } | null) {

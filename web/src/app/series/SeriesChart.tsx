@@ -3,16 +3,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { change, count, counted, interval } from "../../core/numbers.ts";
-import {
-  type SeriesChart as Chart,
-  type ChartLine,
-  type HistoryLedger,
-  METRICS,
-} from "../../core/records.ts";
+import { type SeriesChart as Chart, type ChartLine, METRICS } from "../../core/records.ts";
+import { SheetTable } from "../../core/Sheet.tsx";
 import { byAuthor } from "../changes/CommitSubject.tsx";
 import { commitUrl } from "../changes/links.ts";
 import { drawChart, lineColour, lineDash, palette } from "./chart.ts";
-import { type DrawnData, drawn, type HorizontalAxis, lineNames } from "./lines.ts";
+import { type DrawnData, drawn, type HorizontalAxis } from "./lines.ts";
 import "uplot/dist/uPlot.min.css";
 
 interface Properties {
@@ -28,7 +24,7 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
   const [pinned, setPinned] = useState<number | null>(null);
   const [colours, setColours] = useState(palette);
   const data = useMemo(() => drawn(chart, axis), [chart, axis]);
-  const names = useMemo(() => lineNames(chart.lines, chart.histories), [chart]);
+  const names = chart.legend.rows.map(([cell]) => cell?.text ?? "");
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const marked = useRef<number | null>(null);
@@ -125,29 +121,28 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
         isPinned={pinned !== null}
         hidden={hidden}
       />
-      <ul class="plain-list series-legend" aria-label="Lines of the chart">
-        {chart.lines.map((line, index) => (
-          <li key={names[index]}>
-            <label>
-              <input
-                type="checkbox"
-                checked={!hidden.has(index)}
-                onChange={() => setHidden(toggled(hidden, index))}
+      <SheetTable
+        table={chart.legend}
+        label="Lines of the chart"
+        named={(shown, _, index) => (
+          <label>
+            <input
+              type="checkbox"
+              checked={!hidden.has(index)}
+              onChange={() => setHidden(toggled(hidden, index))}
+            />{" "}
+            <svg class="sample" viewBox="0 0 28 8" aria-hidden="true">
+              <path
+                d="M0 4H28"
+                stroke={lineColour(index, colours)}
+                stroke-width="3"
+                stroke-dasharray={lineDash(index, colours).join(" ")}
               />
-              <svg class="sample" viewBox="0 0 28 8" aria-hidden="true">
-                <path
-                  d="M0 4H28"
-                  stroke={lineColour(index, colours)}
-                  stroke-width="3"
-                  stroke-dasharray={lineDash(index, colours).join(" ")}
-                />
-              </svg>{" "}
-              {names[index]}
-            </label>{" "}
-            <LastPoint line={line} />
-          </li>
-        ))}
-      </ul>
+            </svg>{" "}
+            {shown}
+          </label>
+        )}
+      />
     </figure>
   );
 }
@@ -158,37 +153,6 @@ function toggled(set: ReadonlySet<number>, index: number): ReadonlySet<number> {
     changed.add(index);
   }
   return changed;
-}
-
-/** The changes of work that are not reported: without what the places of strings account for. */
-function smallChanges({ unreported, by_string_places: byPlaces }: HistoryLedger): number {
-  return (1 + unreported) / (1 + byPlaces) - 1;
-}
-
-/** Where a line has come to at its last point, and what of it is in no change. */
-function LastPoint({ line }: { line: ChartLine }) {
-  const last = line.changes.length - 1;
-  const { ledger } = line;
-  return (
-    <span class="quiet small">
-      <span class="number">{change(line.changes[last] ?? null)}</span>{" "}
-      <span class="number">{interval(line.lows[last] ?? null, line.highs[last] ?? null)} %</span>
-      {ledger !== null && line.ledger_since !== null && (
-        <span title="The ledger of the series: the sum of all its changes since a release or an accepted change.">
-          ; all changes since {line.ledger_since} add up to <span class="number">{change(ledger.total)}</span>
-          , of which <span class="number">{change(smallChanges(ledger))}</span> in steps too small to be
-          reported one by one
-          {ledger.by_string_places !== 0 && (
-            <>
-              {" "}
-              and <span class="number">{change(ledger.by_string_places)}</span> by other places of strings in
-              memory, which is no change of the work
-            </>
-          )}
-        </span>
-      )}
-    </span>
-  );
 }
 
 interface ReadoutProperties {
@@ -250,10 +214,7 @@ function PointValue({ line, point }: { line: ChartLine; point: number }) {
 
 /** The chart in words. */
 function summary(chart: Chart, names: readonly string[]): string {
-  const lines = chart.lines.map((line, index) => {
-    const last = line.changes.length - 1;
-    return `${names[index]}: ${change(line.changes[last] ?? null)} at the last commit`;
-  });
+  const lines = chart.legend.rows.map(([, end], index) => `${names[index]}: ${end?.text} at the last commit`);
   const points = counted(chart.change_points.length, "change point", "change points");
   return `Changes over ${counted(chart.commits.length, "commit", "commits")}. ${lines.join("; ")}. ${points}, in the table below.`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChartLine, PublishedHistory, SeriesChart } from "../../core/records.ts";
-import { drawn, lineNames, lineOf } from "./lines.ts";
+import { drawn, lineOf } from "./lines.ts";
 
 const HISTORY: PublishedHistory = {
   number: 1,
@@ -34,8 +34,6 @@ function line(changed: Partial<ChartLine> = {}): ChartLine {
     most: [],
     counts: [],
     values: [100, 150],
-    ledger: null,
-    ledger_since: null,
     ...changed,
   };
 }
@@ -56,6 +54,7 @@ function chart(lines: ChartLine[]): SeriesChart {
     commits: [commit(0, 2), commit(4, 1), commit(7, 3)],
     total: 8,
     lines,
+    legend: { key: "", heading: "", columns: [], rows: [], left_out: 0, remark: "" },
     change_points: [],
     platform_steps: [],
     left_out: 0,
@@ -88,14 +87,6 @@ test("points that stand for several have their extremes", () => {
   ).lines;
   expect(first?.isAggregated).toBe(true);
   expect(first?.least).toEqual([-10, 30, null]);
-});
-
-test("the names of lines leave out what all have in common", () => {
-  const arm = { ...HISTORY, number: 2, platform_name: "arm" };
-  expect(lineNames([line(), line({ case: "set" })], [HISTORY])).toEqual(["get", "set"]);
-  expect(lineNames([line(), line({ history: 2 })], [HISTORY, arm])).toEqual(["get, x86", "get, arm"]);
-  const metrics = lineNames([line(), line({ metric: "cpu_ns_per_op" })], [HISTORY]);
-  expect(metrics).toEqual(["get, instructions/request", "get, CPU ns/request"]);
 });
 
 test("a change belongs to the line of its history, case and metric", () => {

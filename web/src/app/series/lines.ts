@@ -1,7 +1,6 @@
-/** The lines of a chart of series: their names, and their values by commit. */
+/** The lines of a chart of series: their values by commit. */
 
-import { metricHeading } from "../../core/numbers.ts";
-import type { ChartCommit, ChartLine, PublishedHistory, SeriesChart } from "../../core/records.ts";
+import type { ChartCommit, ChartLine, SeriesChart } from "../../core/records.ts";
 
 export type HorizontalAxis = "commits" | "dates";
 
@@ -70,29 +69,6 @@ function drawnLine(line: ChartLine, place: ReadonlyMap<number, number>, length: 
 
 function percent(fraction: number | undefined): number | null {
   return fraction === undefined ? null : fraction * 100;
-}
-
-/** The names of lines: what all have in common is left out, but for the case. */
-export function lineNames(lines: readonly ChartLine[], histories: readonly PublishedHistory[]): string[] {
-  const byNumber = new Map(histories.map((history) => [history.number, history]));
-  const parts = lines.map((line) => {
-    const history = byNumber.get(line.history);
-    const labels = Object.entries(line.labels).map(([name, value]) => `${name}=${value}`);
-    return [
-      line.case,
-      metricHeading(line.metric),
-      line.topology,
-      history?.platform_name ?? "",
-      history?.variant ?? "",
-      history?.range ?? "",
-      history?.repository ?? "",
-      [line.source, ...labels].join(" ").trim(),
-    ];
-  });
-  const varying = (parts[0] ?? []).map((_, index) => new Set(parts.map((names) => names[index])).size > 1);
-  return parts.map((names) =>
-    names.filter((name, index) => name !== "" && (index === 0 || varying[index])).join(", "),
-  );
 }
 
 /** The line that a change belongs to, -1 where it is not shown. */

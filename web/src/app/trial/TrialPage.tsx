@@ -13,7 +13,7 @@ import { FactValue } from "../platforms/FactValue.tsx";
 import { factName } from "../platforms/facts.ts";
 import type { PageProps } from "../routes.ts";
 import { TrialTable } from "./TrialTable.tsx";
-import "../../core/comparison/comparison.css";
+import "../../core/cases/cases.css";
 
 /** A trial: what it measured, when, where, and whether it counts. */
 export default function TrialPage({ parts }: PageProps) {

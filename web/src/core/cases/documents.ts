@@ -2,9 +2,7 @@
 
 import type {
   CasePictures,
-  Comparison,
   EmulatedSnapshotReport,
-  RunReport,
   SampledLines,
   SnapshotReport,
   SourceText,
@@ -12,8 +10,8 @@ import type {
 } from "../records.ts";
 import type { Sides, Stacks } from "../sides.ts";
 
-export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
-export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
+export const COMPARISON_SCHEMA = "zerolap.comparison/1";
+export const RUN_SCHEMA = "zerolap.run/1";
 export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
 export const EMULATED_SCHEMA: EmulatedSnapshotReport["schema"] = "zerolap.emulated-snapshot/1";
 const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA, EMULATED_SCHEMA];
@@ -59,7 +57,10 @@ export function withFrames(stacks: CasePictures["stacks"], frames: StackFrame[])
 export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
-export type MeasuredDocument = Comparison | RunReport | SnapshotReport | EmulatedSnapshotReport;
+export type MeasuredDocument =
+  | { schema: typeof COMPARISON_SCHEMA | typeof RUN_SCHEMA }
+  | SnapshotReport
+  | EmulatedSnapshotReport;
 
 /** Parses a document; throws `UnreadableData`. */
 export function documentIn(text: string): MeasuredDocument {
