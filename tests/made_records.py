@@ -194,7 +194,7 @@ def a_measurement(**changes: Any) -> Measurement:
 
 def a_slice(**changes: Any) -> SliceRecord:
     """Return a slice of a timed trial whose load generator has time left."""
-    fields = {
+    fields: dict[str, Any] = {
         "requests": 1000,
         "seconds": 0.02,
         "client_busy": 0.3,

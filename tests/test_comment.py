@@ -607,7 +607,7 @@ def hostile_comparison(text: str) -> Comparison:
     caller = {"function": text, "file": text, "calls_per_op": {"base": 1.0, "head": 2.0}, "in_diff": True}
     build = changed(SERVER, name=text, version=text, build=text, compiler=text, allocator=text, config={text: text})
     check = {"check": text, "ok": False, "value": text, "limit": text}
-    named = {"commands": [text], "group": text}
+    named: dict[str, Any] = {"commands": [text], "group": text}
     return a_comparison(
         [
             a_case(

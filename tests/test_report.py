@@ -583,7 +583,7 @@ def test_figures_that_contradict_each_other_are_not_called_too_few_samples() -> 
 
 def test_the_finding_on_slow_starts_and_the_level_of_intervals_are_in_all_reports() -> None:
     slow = {"base": 0, "head": 3, "largest": 2.1, "mean_change": 0.065, "reason": "mean"}
-    time = {"metric": "cpu_ns_per_op", "engine": "timed", "samples": 36, "wild_starts": slow}
+    time: dict[str, Any] = {"metric": "cpu_ns_per_op", "engine": "timed", "samples": 36, "wild_starts": slow}
     verdicts = [a_verdict("same"), a_verdict("unsure", **time)]
     findings = [{"kind": "cause", "rank": 1, "text": "in 3 of 36 starts the head took far longer"}]
     comparison = a_comparison(
