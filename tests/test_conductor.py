@@ -53,7 +53,7 @@ from zerolap.store.tables import platform_facts, series
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 HELLO = (
-    '{"message":"hello","protocol":5,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    '{"message":"hello","protocol":6,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
 

@@ -1,4 +1,4 @@
-"""Lists the newest comparisons, runs and sweeps of a store, and what of them is unfinished."""
+"""Lists the newest comparisons, runs, sweeps and checks of a store, and what of them is unfinished."""
 
 import heapq
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ def latest_result(store: Store) -> str:
     if results:
         return results[0].id
     unfinished = store.undocumented(1)
-    if unfinished and unfinished[0].kind == "snapshot":
+    if unfinished and unfinished[0].kind in {"snapshot", "check"}:
         return unfinished[0].id
     if unfinished:
         raise UsageError(f"{unfinished[0].id} has {MEASURED_NOTHING}", hint="zerolap explain lists all")
@@ -82,7 +82,7 @@ def _created(result: NewestResult) -> str:
 def _of_request(request: RequestInShort) -> NewestResult:
     created = datetime.fromtimestamp(request.submitted, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     servers = " .. ".join(source.name for source in request.sides.values())
-    nothing = NOT_DONE if request.kind == "snapshot" else MEASURED_NOTHING
+    nothing = {"snapshot": NOT_DONE, "check": ""}.get(request.kind, MEASURED_NOTHING)
     outcome = request.unreadable or one_line(request.reason) or nothing
     return NewestResult(request.id, created, request.state, servers, outcome, request.state in INTERRUPTED_STATES)
 

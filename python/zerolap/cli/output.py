@@ -136,7 +136,7 @@ def write_bisect(search: BisectReport, reports: Reports) -> None:
 
 def write_check(check: CheckReport, reports: Reports) -> None:
     """Write the document and the table of a check of cases."""
-    _write_sheet("a check", check, check_sheet(check), reports)
+    _write_sheet("a check", check, check_sheet(check), reports, identity=check.id)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:

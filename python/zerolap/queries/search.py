@@ -16,7 +16,7 @@ MOST_OF_KIND: Final = 20
 READ_COMMITS: Final = 200
 """Several histories and repositories have the same commits."""
 FEWEST_CHARACTERS: Final = 2
-REQUEST: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
+REQUEST: Final = re.compile(r"[ckrw]-[0-9a-f-]{4,64}")
 
 
 class SearchParameters(Parameters):

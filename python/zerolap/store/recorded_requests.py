@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
-from sqlalchemy import Connection, Row, Table, delete, select, update
+from sqlalchemy import Connection, Row, Table, delete, or_, select, update
 
 from zerolap.records import (
     Platform,
@@ -228,8 +228,12 @@ def in_short(connection: Connection, identity: str) -> RequestInShort | None:
 
 
 def undocumented_in_short(connection: Connection, limit: int) -> list[RequestInShort]:
-    """Return the newest requests to this machine that have no document yet, in short, the newest first."""
-    is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
+    """Return the newest requests to this machine without a document, in short, the newest first.
+
+    They are those that have none yet, and checks, which have none but their trials.
+    """
+    lacks = or_(request.c.state != "done", request.c.kind == "check")
+    is_meant = (request.c.platform == "", lacks, document.c.id.is_(None))
     joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
     return [request_in_short(row) for row in connection.execute(joined.order_by(request.c.number.desc()).limit(limit))]
 

@@ -36,7 +36,7 @@ MOST_OF_ID: Final = 1_000
 RESULTS_OF_CASES: Final = 100
 """The newest results that are searched for cases."""
 DIGITS_OF_CHANGE: Final = 32
-ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
+ID_BEGINS: Final = re.compile(r"[ckrw]-[0-9a-f-]{4,64}")
 
 
 @dataclass(frozen=True)

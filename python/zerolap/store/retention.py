@@ -26,7 +26,7 @@ GRACE_SECONDS: Final = 86_400.0
 BUILD_SECONDS: Final = 30 * 86_400.0
 TRIAL_BLOBS: Final = (
     *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick, trial.c.call_counts),
-    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.snapshot),
+    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.record),
 )
 """The columns of a trial that hold digests of blobs."""
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # Raised with each change of the tables: a store of another revision is refused.
-REVISION = 2
+REVISION = 3
 
 metadata = MetaData(
     naming_convention={
@@ -133,7 +133,7 @@ request = Table(
     Column("platform_fingerprint", ForeignKey("platform.fingerprint")),
     Column("variants", Text),
     Column("resolved", Text),
-    CheckConstraint("kind IN ('compare', 'run', 'snapshot')", name="kind"),
+    CheckConstraint("kind IN ('compare', 'run', 'snapshot', 'check')", name="kind"),
     CheckConstraint(
         "state IN ('waiting', 'running', 'done', 'interrupted', 'failed', 'cancelled', 'superseded')", name="state"
     ),
@@ -185,7 +185,7 @@ trial = Table(
     Column("executed", String),
     Column("executed_code", String),
     Column("traced", String),
-    Column("snapshot", String),
+    Column("record", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),

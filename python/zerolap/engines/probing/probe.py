@@ -4,11 +4,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zerolap.engines import PinnedTrial, counted_topology, deployed
+from zerolap.engines.counted_deployment import counted_topology
+from zerolap.engines.probing.holding import errors_counted, held_by, memory_limit_bytes
+from zerolap.engines.probing.recorder import Recorder
+from zerolap.engines.probing.samples import CommandSamples, Sample, shown
+from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.load import LoadProgram, SliceResult, Target, by_socket, companions, load_program, prepare, timed_arguments
-from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
-from zerolap.probing.recorder import Recorder
-from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, TrialFailed
 from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, read_demands_ns
