@@ -3,6 +3,7 @@
 from zerolap.judge import line_fit
 from zerolap.lab import points_of, verdicts_of
 from zerolap.records import (
+    BinarySource,
     EmulatedPoint,
     EmulatedSettings,
     EmulatedSide,
@@ -23,6 +24,7 @@ from zerolap.records import (
     SweepRepetition,
 )
 
+SOURCE = BinarySource(name="redis-server", path="/usr/bin/redis-server")
 MIB, GIB = 1 << 20, 1 << 30
 SERIES = [
     SeriesSlot(at_seconds=-0.01, replies=50, p50_us=90, p99_us=110, max_us=120),

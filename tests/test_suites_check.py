@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_client import request as http
 from command_line import Zerolap
+from http_server import served_lab
+from report_page import embedded
 from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CASES
 from waiting import wait_until
@@ -17,6 +20,8 @@ from zerolap.cases import load_cases
 from zerolap.documents import read_check
 from zerolap.lab import Lab, SubmissionOptions, check, check_request, on_platforms, resume
 from zerolap.records import CheckReport, Event, Interrupted, Measurement, Request, RequestedServer, TrialDone, TrialsJob
+from zerolap.report import document_json, sheet_markdown
+from zerolap.sheets import check_sheet
 from zerolap.store import Store
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
@@ -332,6 +337,16 @@ def test_a_check_that_is_cancelled_goes_on_with_the_cases_that_are_left(redis_se
         assert {case.case for case in document.cases} == {*names}
         assert began(store, request.id).items() >= kept.items()
         assert read_check(store, request.id) == document
+        with served_lab(store) as url:
+            listed = http("GET", f"{url}/api/v1/pages/reports?kind=check").json()["reports"]
+            as_json, markdown, page, plain = (
+                http("GET", f"{url}/checks/{request.id}{ending}") for ending in (".json", ".md", "", ".html")
+            )
+        assert [(one["id"], one["path"], one["state"]) for one in listed] == [(request.id, "checks", "done")]
+        assert as_json.text == document_json(document)
+        assert markdown.text == sheet_markdown(check_sheet(document))
+        assert page.text == plain.text
+        assert json.loads(embedded(page.text, "document")) == json.loads(as_json.text)
 
 
 @pytest.mark.slow
@@ -341,6 +356,8 @@ def test_a_check_that_was_killed_is_listed_and_goes_on(zerolap: Zerolap, redis_s
     with Store.open(str(zerolap.store)) as store:
         child = zerolap.start(*words)
         wait_until(lambda: any(began(store, request.id) for request in store.undocumented(1)))
+        # In the midst of the next case: its server is up.
+        wait_until(lambda: any("zerolap-load" in line for line in zerolap.processes()))
         child.kill()
         child.communicate()
         zerolap.wait_for_no_process()

@@ -155,15 +155,9 @@ def _drawn(store: Store, identity: str, noun: Noun) -> Page:
     """Return the page that draws a comparison or a run, from its request on, or a sweep; raises `NoReport`."""
     if IDENTITY.fullmatch(identity) is None:
         raise NoReport(f"this is no id of a {noun}")
-    if not _is_known(store, identity, noun):
+    if store.kinds([identity]).get(identity) != KINDS[noun]:
         raise NoReport(f"the lab knows no {noun} {identity}")
     return shell_page(store.notice)
-
-
-def _is_known(store: Store, identity: str, noun: Noun) -> bool:
-    if noun == "snapshot" and store.sweeps.has(identity):
-        return True
-    return store.kinds([identity]).get(identity) == KINDS[noun]
 
 
 def _comparison(store: Store, identity: str, form: Form) -> _Made:
@@ -202,7 +196,7 @@ def _snapshot(store: Store, identity: str, form: Form) -> _Made:
             text = sheet_markdown(sweep_sheet(report))
         case "html":
             text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
-    return _Made(text, store.sweeps.has(identity))
+    return _Made(text, store.state(identity) == "done")
 
 
 def _check(store: Store, identity: str, form: Form) -> _Made:

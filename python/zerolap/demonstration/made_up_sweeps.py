@@ -11,6 +11,7 @@ from zerolap.byte_counts import GIB, MIB
 from zerolap.demonstration.made_up_server import NOT_MEASURED, REPOSITORY, Machine, MadeUpServer, instant
 from zerolap.lab import counted_fits, fits_of, points_of, verdicts_of
 from zerolap.records import (
+    HEAD,
     EmulatedPoint,
     EmulatedSettings,
     EmulatedSide,
@@ -19,14 +20,19 @@ from zerolap.records import (
     HugePages,
     Kernel,
     KernelPatch,
+    Request,
+    RequestedServer,
     SeriesSlot,
+    Settings,
     SnapshotLoad,
     SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
     SnapshotStart,
+    Source,
     SweepRepetition,
+    SweepReport,
 )
 from zerolap.store import Store
 
@@ -48,6 +54,24 @@ TICKS_OF_FORK, TICKS_OF_ENTRY = 350_000, 98
 REQUESTS, TICKS_OF_REQUEST, TICKS_OF_SLICE = 20_000, 20_000, 9_600_000
 
 
+def record_sweep(report: SweepReport, source: Source, ended: datetime, store: Store) -> None:
+    """Record a sweep of a server with the request for it, which ended then."""
+    settings = Settings(engines=["snapshot"], min_effect={}, q=Q, budget_seconds=None, seed=report.settings.seed)
+    request = Request(
+        id=report.id,
+        kind="snapshot",
+        created=report.created,
+        command_line=report.command_line,
+        servers={HEAD: RequestedServer(source=source)},
+        cases=(),
+        settings=settings,
+    )
+    store.submit([request])
+    store.sweeps.record(report)
+    store.end(report.id, "done")
+    store.dated.request(report.id, ended.timestamp(), ended.timestamp())
+
+
 @dataclass(frozen=True)
 class MadeUpSweep:
     """A sweep of the server at a commit on a machine; with `varied`, its memory in huge pages and outside of them."""
@@ -61,7 +85,7 @@ class MadeUpSweep:
 
     def record(self, store: Store) -> None:
         """Write it into a store."""
-        store.sweeps.record(self.report)
+        record_sweep(self.report, self.server.source(self.position), self.ended, store)
 
     @property
     def report(self) -> SnapshotReport:
@@ -172,7 +196,7 @@ class MadeUpEmulatedSweep:
 
     def record(self, store: Store) -> None:
         """Write it into a store."""
-        store.sweeps.record(self.report)
+        record_sweep(self.report, self.server.source(self.position), self.ended, store)
 
     @property
     def report(self) -> EmulatedSnapshotReport:

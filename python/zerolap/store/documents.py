@@ -64,7 +64,7 @@ class StoredRow:
 def keep_comparison(connection: Connection, comparison: Comparison) -> None:
     """Write the document of a comparison that was requested, replacing the recorded one."""
     keep_platform(connection, comparison.platform)
-    _keep_document(
+    keep_document(
         connection,
         {
             "id": comparison.id,
@@ -81,7 +81,7 @@ def keep_comparison(connection: Connection, comparison: Comparison) -> None:
 def keep_run(connection: Connection, report: RunReport) -> None:
     """Write the document of a run that was requested, replacing the recorded one."""
     keep_platform(connection, report.platform)
-    _keep_document(
+    keep_document(
         connection,
         {
             "id": report.id,
@@ -126,7 +126,9 @@ def read_run_alone(connection: Connection, wanted: str) -> RunReport:
     return report.model_copy(update={"notes": notes})
 
 
-_IN_SHORT = select(document, request.c.state).join(request, request.c.id == document.c.id)
+_IN_SHORT = (
+    select(document, request.c.state).join(request, request.c.id == document.c.id).where(document.c.kind != "snapshot")
+)
 
 
 def newest(connection: Connection, limit: int) -> list[StoredRow]:
@@ -220,7 +222,8 @@ def as_json(record: Record) -> str:
     return json.dumps(record.model_dump(mode="json", by_alias=True))
 
 
-def _keep_document(connection: Connection, columns: dict[str, Any]) -> None:
+def keep_document(connection: Connection, columns: dict[str, Any]) -> None:
+    """Write the row of a document, replacing the one of its id."""
     statement = insert_of(connection, document).values(**columns)
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
 

@@ -424,9 +424,8 @@ def _what_there_is(connection: Connection) -> str:
     ).all()
     if not rows:
         return "the store is empty: measure something with zerolap compare or zerolap run"
-    return "the store holds " + ", ".join(
-        f"the {'comparison' if row.kind == 'compare' else 'run'} {row.id}" for row in rows
-    )
+    nouns = {"compare": "comparison", "run": "run", "snapshot": "sweep"}
+    return "the store holds " + ", ".join(f"the {nouns[row.kind]} {row.id}" for row in rows)
 
 
 def _recorded(row: Row[Any]) -> RecordedRequest:

@@ -278,7 +278,7 @@ def _listed(connection: Connection, wanted: RequestFilter, newest: int, oldest: 
 def _matching(wanted: RequestFilter) -> Select[Any]:
     statement = (
         select(request, document.c.document.label("document_of"), platform.c.name.label("machine"))
-        .outerjoin(document, document.c.id == request.c.id)
+        .outerjoin(document, and_(document.c.id == request.c.id, document.c.kind != "snapshot"))
         .outerjoin(platform, platform.c.fingerprint == request.c.platform_fingerprint)
     )
     if wanted.state:

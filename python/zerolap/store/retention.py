@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.recorded_requests import OPEN_STATES
-from zerolap.store.tables import artifact, job, kept_history, kept_work, request, sweep, trial, trigger
+from zerolap.store.tables import artifact, document, job, kept_history, kept_work, request, trial, trigger
 from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
@@ -41,8 +40,7 @@ class Retention:
     that was not used for `build_seconds` is removed: it can be built again.
 
     A history that was judged is kept as a request is: while it was judged last within `seconds`, or is one of the
-    newest `per_branch` of its repository and range on its platform; a sweep of snapshots while it ended within
-    `seconds`, or is one of the newest `per_branch` on its platform. `blob_bytes` does not count the blobs of sweeps.
+    newest `per_branch` of its repository and range on its platform.
     """
 
     seconds: float | None = None
@@ -68,13 +66,12 @@ class _Servers(BaseModel):
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed, or would be: the ids of requests and sweeps, histories, blobs with their compressed size."""
+    """What was removed, or would be: the ids of requests, histories, blobs with their compressed size."""
 
     requests: list[str] = field(default_factory=list)
     histories: int = 0
     blobs: int = 0
     blob_bytes: int = 0
-    sweeps: list[str] = field(default_factory=list)
 
 
 def outlived(connection: Connection, retention: Retention, now: float) -> list[str]:
@@ -82,11 +79,9 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
     if retention.seconds is None and retention.per_branch is None:
         return []
     columns = (request.c.id, request.c.topic, request.c.platform, request.c.state, request.c.submitted)
-    # Sweeps that are done have documents of their own, with which they go.
-    others = select(*columns).outerjoin(sweep, sweep.c.id == request.c.id).where(sweep.c.id.is_(None))
     later: dict[tuple[str, str], int] = {}
     removable = []
-    for row in connection.execute(others.order_by(request.c.number.desc())):
+    for row in connection.execute(select(*columns).order_by(request.c.number.desc())):
         rank = later[row.topic, row.platform] = later.get((row.topic, row.platform), 0) + 1
         is_new = retention.per_branch is not None and rank <= retention.per_branch
         is_young = retention.seconds is not None and now - row.submitted < retention.seconds
@@ -122,34 +117,11 @@ def outlived_histories(connection: Connection, retention: Retention, now: float)
     return removable
 
 
-def outlived_sweeps(connection: Connection, retention: Retention, now: float) -> list[str]:
-    """Return the ids of the sweeps of snapshots that age and number do not keep."""
-    if retention.seconds is None and retention.per_branch is None:
-        return []
-    oldest = _oldest_kept(retention, now)
-    columns = (sweep.c.id, sweep.c.created, sweep.c.platform_fingerprint)
-    later: Counter[str] = Counter()
-    removable = []
-    for row in connection.execute(select(*columns).order_by(sweep.c.number.desc())):
-        later[row.platform_fingerprint] += 1
-        is_new = retention.per_branch is not None and later[row.platform_fingerprint] <= retention.per_branch
-        is_young = oldest is not None and row.created > oldest
-        if not is_new and not is_young:
-            removable.append(row.id)
-    return removable
-
-
 def _oldest_kept(retention: Retention, now: float) -> str | None:
     """Return the moment before which age keeps nothing, as `now` of the records writes it, in the order of time."""
     if retention.seconds is None:
         return None
     return datetime.fromtimestamp(now - retention.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
-    """Remove sweeps of snapshots with their requests."""
-    connection.execute(delete(request).where(request.c.id.in_(list(identities))))
-    connection.execute(delete(sweep).where(sweep.c.id.in_(list(identities))))
 
 
 def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
@@ -212,18 +184,19 @@ def blobs_of(connection: Connection, identity: str) -> set[str]:
     measured = select(*TRIAL_BLOBS)
     digests = {digest for row in connection.execute(measured.where(trial.c.request_id == identity)) for digest in row}
     digests |= set(connection.execute(select(job.c.log).where(job.c.request_id == identity)).scalars())
-    document = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
-    digests |= set(_archives(document))
+    digests |= set(connection.execute(select(document.c.blob).where(document.c.id == identity)).scalars())
+    asked = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+    digests |= set(_archives(asked))
     return {digest for digest in digests if digest is not None}
 
 
 def referenced_blobs(connection: Connection) -> set[str]:
     """Return the digests of all blobs that a row refers to."""
     digests: set[str | None] = set()
-    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob, sweep.c.blob):
+    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob, document.c.blob):
         digests |= set(connection.execute(select(column).where(column.is_not(None)).distinct()).scalars())
-    for document in connection.execute(select(request.c.document)).scalars():
-        digests |= set(_archives(document))
+    for asked in connection.execute(select(request.c.document)).scalars():
+        digests |= set(_archives(asked))
     return {digest for digest in digests if digest is not None}
 
 
@@ -239,14 +212,14 @@ def open_builds(connection: Connection) -> set[str]:
     return digests
 
 
-def _archives(document: str | None) -> Iterator[str]:
+def _archives(asked: str | None) -> Iterator[str]:
     """Yield the digests of the packed sources of a request."""
     try:
-        servers = json.loads(document or "{}").get("servers", {})
+        servers = json.loads(asked or "{}").get("servers", {})
         for server in servers.values():
             archive = server.get("source", {}).get("archive")
             if isinstance(archive, str):
                 yield archive
     except (ValueError, AttributeError, RecursionError):
         # What is left of a damaged document may still name its sources.
-        yield from re.findall(DIGEST, document or "")
+        yield from re.findall(DIGEST, asked or "")

@@ -53,7 +53,7 @@ from zerolap.store.session_records import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.stack_records import StackRecords
 from zerolap.store.store_errors import RequestBusy
-from zerolap.store.sweep_records import SweepRecords, blobs_of_sweeps
+from zerolap.store.sweep_records import SweepRecords
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
 from zerolap.store.work_records import WorkRecords
@@ -296,7 +296,7 @@ class Store:
     # Retention.
 
     def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
-        """Remove results, sweeps and histories that are not kept, and blobs to which nothing refers.
+        """Remove results and histories that are not kept, and blobs to which nothing refers.
 
         With `dry_run` it only returns them. What a kept result refers to stays. Raises `EnvironmentMissing`.
         """
@@ -306,9 +306,7 @@ class Store:
             outlived = retention_rows.outlived(connection, retention, now)
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
             histories = retention_rows.outlived_histories(connection, retention, now)
-            sweeps = retention_rows.outlived_sweeps(connection, retention, now)
-            kept = self._kept_blobs(connection, {*outlived, *sweeps})
-            kept.update(blob for identity, blob in blobs_of_sweeps(connection).items() if identity not in sweeps)
+            kept = self._kept_blobs(connection, set(outlived))
             needed, artifacts = retention_rows.open_builds(connection), []
             for build, builder, digest in retention_rows.packed_builds(connection):
                 used = blobs[digest].stored if digest in blobs else now
@@ -319,7 +317,7 @@ class Store:
         old = now - retention_rows.GRACE_SECONDS
         superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
         blob_bytes = sum(blob.size_bytes for blob in superfluous)
-        removed = Removal(outlived, len(histories), len(superfluous), blob_bytes, sweeps)
+        removed = Removal(outlived, len(histories), len(superfluous), blob_bytes)
         if dry_run:
             return removed
         for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):
@@ -329,7 +327,6 @@ class Store:
             with self._database.writing() as connection:
                 retention_rows.remove_history(connection, history)
         with self._database.writing() as connection:
-            retention_rows.remove_sweeps(connection, sweeps)
             retention_rows.remove_artifacts(connection, artifacts)
             retention_rows.remove_unused_work(connection)
         # Rows that were recorded meanwhile may refer to old blobs.

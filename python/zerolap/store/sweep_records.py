@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, UsageError, read_stored_sweep
 from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database, insert_of
-from zerolap.store.documents import as_json
+from zerolap.store.database import Database
+from zerolap.store.documents import as_json, keep_document
 from zerolap.store.recorded_requests import LAST_CHARACTER, LATEST, find, keep_platform
-from zerolap.store.tables import request, sweep
+from zerolap.store.tables import document, request
 
 NOUN: Final = "sweep of snapshots"
 
@@ -38,19 +38,17 @@ class SweepRecords:
         self._blobs = blobs
 
     def record(self, report: SweepReport) -> None:
-        """Record the document of a sweep, replacing the one of its id."""
-        blob = self._blobs.put(as_json(report).encode())
+        """Record the document of a sweep that was requested, replacing the recorded one."""
         columns = {
             "id": report.id,
-            "created": report.created,
+            "kind": "snapshot",
             "platform_fingerprint": report.platform.fingerprint,
-            "blob": blob,
+            "blob": self._blobs.put(as_json(report).encode()),
             "document": as_json(_in_short(report)),
         }
         with self._database.writing() as connection:
             keep_platform(connection, report.platform)
-            statement = insert_of(connection, sweep).values(**columns)
-            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
+            keep_document(connection, columns)
 
     def report(self, wanted: str) -> SweepReport:
         """Return the sweep with that id, the unique beginning of an id, or `latest`.
@@ -63,7 +61,7 @@ class SweepRecords:
                 f"the sweep {unfinished} is not done", hint=f"zerolap explain {unfinished} shows what is recorded"
             )
         with self._database.reading() as connection:
-            row = find(connection, sweep, wanted, NOUN)
+            row = find(connection, document, wanted, NOUN, kind="snapshot")
         return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
 
     def unfinished(self, wanted: str) -> str | None:
@@ -71,28 +69,19 @@ class SweepRecords:
         if wanted == LATEST:
             return None
         is_meant = (request.c.kind == "snapshot", request.c.id >= wanted, request.c.id < wanted + LAST_CHARACTER)
-        joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
+        joined = select(request.c.id).join(document, document.c.id == request.c.id, isouter=True)
         with self._database.reading() as connection:
-            ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())
+            ids = list(connection.execute(joined.where(*is_meant, document.c.id.is_(None)).limit(2)).scalars())
         return ids[0] if len(ids) == 1 else None
-
-    def has(self, identity: str) -> bool:
-        """Whether there is a sweep with exactly that id."""
-        with self._database.reading() as connection:
-            return connection.execute(select(sweep.c.id).where(sweep.c.id == identity)).first() is not None
 
     def newest(self, limit: int, before: int | None = None) -> Sequence[StoredSweep]:
         """Return the newest sweeps, or those older than the one of a number, the newest first."""
-        statement = select(sweep).order_by(sweep.c.number.desc()).limit(limit)
+        statement = select(document, request.c.created).join(request, request.c.id == document.c.id)
+        statement = statement.where(document.c.blob.is_not(None)).order_by(document.c.number.desc()).limit(limit)
         if before is not None:
-            statement = statement.where(sweep.c.number < before)
+            statement = statement.where(document.c.number < before)
         with self._database.reading() as connection:
             return [_stored(row) for row in connection.execute(statement)]
-
-
-def blobs_of_sweeps(connection: Connection) -> dict[str, str]:
-    """Return the digest of the blob of each sweep, by id."""
-    return {row.id: row.blob for row in connection.execute(select(sweep.c.id, sweep.c.blob))}
 
 
 def _in_short(report: SweepReport) -> SweepReport:

@@ -246,6 +246,7 @@ metric = Table(
 )
 
 # The document of a comparison or a run, without its cases; a run has no base. The other columns repeat parts of it.
+# That of a sweep of snapshots is in short, without its builds; `blob` is the digest of the whole.
 document = Table(
     "document",
     metadata,
@@ -253,10 +254,11 @@ document = Table(
     Column("id", ID, ForeignKey("request.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("kind", String, nullable=False),
     Column("base_build", String),
-    Column("head_build", String, nullable=False),
+    Column("head_build", String),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
     Column("document", Text, nullable=False),
-    CheckConstraint("kind IN ('compare', 'run')", name="kind"),
+    Column("blob", String),
+    CheckConstraint("kind IN ('compare', 'run', 'snapshot')", name="kind"),
     Index(None, "base_build"),
     Index(None, "head_build"),
     Index(None, "platform_fingerprint"),
@@ -314,18 +316,12 @@ finding = Table(
     Index(None, "function"),
 )
 
-# A sweep of snapshots that is done, with the id of its request: `blob` is the digest of its document, `document` is it
-# without its repetitions.
-sweep = Table(
-    "sweep",
-    metadata,
-    Column("number", Integer, primary_key=True),
-    Column("id", ID, nullable=False, unique=True),
-    Column("created", String, nullable=False),
-    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
-    Column("blob", String, nullable=False),
-    Column("document", Text, nullable=False),
-    Index(None, "platform_fingerprint"),
+# Few documents are of sweeps, which are listed apart.
+Index(
+    "ix_document_sweep",
+    document.c.number,
+    sqlite_where=document.c.blob.is_not(None),
+    postgresql_where=document.c.blob.is_not(None),
 )
 
 # How much starts of the same build differed, from comparisons of a build with itself: a variance of log ratios with its
