@@ -16,7 +16,7 @@ from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavail
 from zerolap.api.strangers import is_stranger
 from zerolap.documents import read_check, read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.lab import read_sweep
-from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.records import EnvironmentMissing, Record, RequestState, UsageError
 from zerolap.report import (
     comparison_html,
     comparison_json,
@@ -28,7 +28,7 @@ from zerolap.report import (
     sheet_html,
     sheet_markdown,
 )
-from zerolap.sheets import check_sheet, sweep_sheet, with_sweep_reading
+from zerolap.sheets import Sheet, check_sheet, sweep_sheet, with_sweep_reading
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
@@ -189,27 +189,24 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
 def _snapshot(store: Store, identity: str, form: Form) -> _Made:
     report = read_sweep(store, identity)
     _require_same(report.id, identity)
-    match form:
-        case "json":
-            text = document_json(with_sweep_reading(report))
-        case "md":
-            text = sheet_markdown(sweep_sheet(report))
-        case "html":
-            text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
-    return _Made(text, store.state(identity) == "done")
+    return _of_sheet(with_sweep_reading(report), sweep_sheet(report), form, store.state(identity))
 
 
 def _check(store: Store, identity: str, form: Form) -> _Made:
     report = read_check(store, identity)
     _require_same(report.id, identity)
+    return _of_sheet(report, check_sheet(report), form, store.state(identity))
+
+
+def _of_sheet(document: Record, sheet: Sheet, form: Form, state: RequestState) -> _Made:
     match form:
         case "json":
-            text = document_json(report)
+            text = document_json(document)
         case "md":
-            text = sheet_markdown(check_sheet(report))
+            text = sheet_markdown(sheet)
         case "html":
-            text = sheet_html(report, check_sheet(report))
-    return _Made(text, store.state(identity) == "done")
+            text = sheet_html(document, sheet)
+    return _Made(text, state == "done")
 
 
 def _require_same(identity: str, asked: str) -> None:

@@ -23,7 +23,7 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
     instant,
 )
-from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSweep
+from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSweep, record_sweep
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
@@ -54,7 +54,7 @@ class MadeUpStore:
         self._record_triggers()
         self._record_history()
         for sweep in self._sweeps():
-            sweep.record(self.store)
+            record_sweep(sweep.report, self.server.source(sweep.position), sweep.ended, self.store)
 
     def _sweeps(self) -> list[MadeUpSweep | MadeUpEmulatedSweep]:
         """Return the sweeps of snapshots, the oldest first."""

@@ -83,10 +83,6 @@ class MadeUpSweep:
     sizes: Sequence[int]
     varied: Sequence[HugePages] = ()
 
-    def record(self, store: Store) -> None:
-        """Write it into a store."""
-        record_sweep(self.report, self.server.source(self.position), self.ended, store)
-
     @property
     def report(self) -> SnapshotReport:
         """The document, as the lab makes one of what it measures."""
@@ -193,10 +189,6 @@ class MadeUpEmulatedSweep:
     machine: Machine
     ended: datetime
     sizes: Sequence[int]
-
-    def record(self, store: Store) -> None:
-        """Write it into a store."""
-        record_sweep(self.report, self.server.source(self.position), self.ended, store)
 
     @property
     def report(self) -> EmulatedSnapshotReport:
