@@ -379,7 +379,7 @@ def test_a_check_that_was_killed_is_listed_and_goes_on(zerolap: Zerolap, redis_s
     assert short.id in zerolap("explain", "--store", zerolap.store).out
     assert zerolap("explain", short.id, "--store", zerolap.store, "--json", "-").out == ended.out
     zerolap("resume", short.id, "--store", zerolap.store).fails_with(2, f"{short.id} is done")
-    zerolap.leaves_nothing()
+    zerolap.wait_for_no_process()
 
 
 @pytest.mark.slow
