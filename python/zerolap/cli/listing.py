@@ -21,7 +21,7 @@ NOT_DONE = "not done yet"
 
 @dataclass(frozen=True)
 class NewestResult:
-    """A comparison, a run or a sweep as it is listed; `is_unfinished` where `zerolap resume` goes on with it."""
+    """A result as it is listed; `is_unfinished` where `zerolap resume` goes on with it."""
 
     id: str
     created: str

@@ -110,7 +110,7 @@ platform_facts = Table(
     Column("first_seen", String, nullable=False),
 )
 
-# A comparison, run or sweep as it was asked for, in `document`. `platform` is the name of a fleet's platform, empty for
+# A comparison, run, sweep or check as it was asked for, in `document`. `platform` names a fleet's platform, empty for
 # this machine; `reason` states why the request failed, was superseded or waits. What it means on its platform is null
 # until its servers are built: `resolved`, with its digest, its platform and the variants of its builds by side.
 request = Table(
