@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 
 from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
-from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport, SnapshotReport
+from zerolap.records import METRICS, RUN_TABLE, CheckReport, Comparison, Metric, Pictures, RunReport, SnapshotReport
 from zerolap.sheets import WORDS, Sheet
 
 Schema: TypeAlias = dict[str, Any]
@@ -33,6 +33,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     Comparison,
     RunReport,
     SnapshotReport,
+    CheckReport,
     Pictures,
     Sheet,
     Metric,

@@ -96,6 +96,35 @@ export interface Carrier {
 }
 
 /**
+ * What a case did; shares are those of the burst's time that a thread ran on a processor or waited for one.
+ *
+ * `factor` is the scale of data sets and key ranges, `seconds` and `requests` are those of the unscaled case,
+ * `sampled_requests` and `burst_requests` were sent in the check. A case that `evicts` has less memory than its data
+ * need; for others `memory_limit_bytes` is the limit. `key_range` is the number of keys of the unscaled case,
+ * `burst_found` the requests of the burst that found something, `hidden_errors` the errors that the server counted in
+ * the burst but no reply reported.
+ */
+export interface CaseFacts {
+  commands: Array<CommandFacts>;
+  held: HeldOverTime;
+  client_share: number;
+  server_share: number;
+  sampled_requests: number;
+  burst_requests: number;
+  ops_per_sec: number;
+  factor: number;
+  seconds: number | null;
+  requests: number | null;
+  has_dataset: boolean;
+  evicts: boolean;
+  per_second: number | null;
+  memory_limit_bytes: number | null;
+  key_range: number | null;
+  hidden_errors: number;
+  burst_found: number | null;
+}
+
+/**
  * A case of the same two builds, or builds of the same two commits, on both platforms.
  *
  * Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states
@@ -290,6 +319,26 @@ export interface Check {
   limit: string;
 }
 
+/** The document of `zerolap suites check`; `id` is that of its request. */
+export interface CheckReport {
+  schema: "zerolap.check/1";
+  created: string;
+  command_line: string;
+  server: MeasuredServer;
+  platform: Platform;
+  cases: Array<CheckedCase>;
+  skipped: Array<Skipped>;
+}
+
+/** A case with its faults; `warnings` are those of its file, with line. */
+export interface CheckedCase {
+  case: string;
+  group: string;
+  faults: Array<Fault>;
+  warnings: Array<string>;
+  facts: CaseFacts | null;
+}
+
 /** A system call of the child's main thread in all of its life. */
 export interface ChildCall {
   call: string;
@@ -320,6 +369,33 @@ export interface Column {
   rank: number;
   has_name: boolean;
   is_code: boolean;
+}
+
+/**
+ * What a few hundred requests of one command did, before and after a burst at full speed.
+ *
+ * Shares are of the requests without error replies. `nothing_share` counts replies without a result: nil, empty
+ * arrays, 0 for a missing key; `nothing_share_first` is that of the first thirty. `missing_share` counts, among
+ * requests with keys, those of which no key existed; `place_missing_share` those that lack the key at the same
+ * position among several; `zero_share_first` and `zero_share_after` count replies that are 0. `life_seconds` is the
+ * shortest time to live of a key. `burst_errors` are the errors at full speed, which `errors` does not include.
+ */
+export interface CommandFacts {
+  command: string;
+  writes: boolean;
+  requests: number;
+  errors: Record<string, number>;
+  nothing_share_first: number;
+  nothing_share: number;
+  nothing_share_after: number;
+  zero_share_first: number;
+  zero_share_after: number;
+  missing_share: number;
+  place_missing_share: number;
+  life_seconds: number | null;
+  example: string;
+  burst_errors: number;
+  first_burst_error: string | null;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -626,6 +702,15 @@ export interface FalseAlarmCount {
   high: number;
 }
 
+/** A fault of a case that was measured, with the measured value and its limit. */
+export interface Fault {
+  kind: "failed" | "errors" | "misses" | "new keys" | "drained" | "expires" | "out of memory" | "client saturated" | "no requests";
+  command: string | null;
+  text: string;
+  value: number | null;
+  limit: string | null;
+}
+
 /**
  * A reason why a case changed, or did not.
  *
@@ -708,7 +793,7 @@ export interface FleetJob {
   engine: string | null;
   subject: string;
   request: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
   agent: string | null;
@@ -736,7 +821,7 @@ export interface FleetQueue {
 /** A request to the fleet; `jobs` are counted by the state of the last try at each. */
 export interface FleetRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   sides: Array<string>;
   head_commit: NamedCommit | null;
@@ -813,6 +898,28 @@ export interface FunctionShares {
   side: "base" | "head";
   own: Array<number | null>;
   inclusive: Array<number | null>;
+}
+
+/**
+ * The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live.
+ *
+ * `elements` are those of all keys, of strings their bytes; None where there are many keys.
+ */
+export interface Held {
+  keys: number;
+  expiring_keys: number;
+  elements: number | null;
+  data_bytes: number | null;
+  all_bytes: number | null;
+}
+
+/** The data that the server held at its start, after the load, before and after the burst, and at the end. */
+export interface HeldOverTime {
+  empty: Held;
+  loaded: Held;
+  before_burst: Held;
+  after_burst: Held;
+  left: Held;
 }
 
 /**
@@ -1038,15 +1145,15 @@ export interface ListedPlatform {
 }
 
 /**
- * A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
+ * A comparison, run, sweep or check in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
- * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
- * taken it. `head_commit` is null where the head is no commit.
+ * `outcomes` is empty but for comparisons that are done. `base` is null for a single server. `platform` is the name
+ * of the machine, or that of the fleet's platform that was asked for, while no machine has taken it. `head_commit` is
+ * null where the head is no commit.
  */
 export interface ListedReport {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   created: string;
   base: string | null;
   head: string;
@@ -1280,7 +1387,7 @@ export interface NamedLines {
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   sides: Array<string>;
   state: string;
@@ -2412,7 +2519,7 @@ export interface TriggerList {
  */
 export interface TriggeredRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   state: string;
   outcomes: Array<OutcomeCount>;
   head_commit: NamedCommit | null;

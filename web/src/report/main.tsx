@@ -2,6 +2,7 @@ import { render } from "preact";
 import { useMemo } from "preact/hooks";
 import { useLocalList } from "../core/cases/CaseList.tsx";
 import {
+  CHECK_SCHEMA,
   type Drawings,
   documentIn,
   EMULATED_SCHEMA,
@@ -16,6 +17,7 @@ import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import type { CaseResult, Comparison, RunCase, RunReport, Section } from "../core/records.ts";
 import { RunDetails } from "../core/run/RunDetails.tsx";
 import { RunPage } from "../core/run/RunPage.tsx";
+import { Sheet } from "../core/Sheet.tsx";
 import { EmulatedForks } from "../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
 import { documentText, embeddedDrawings, embeddedSections, embeddedSheet } from "./embedded.ts";
@@ -46,6 +48,8 @@ function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: D
       return <SnapshotPage report={measured} sheet={embeddedSheet()} />;
     case EMULATED_SCHEMA:
       return <EmulatedForks report={measured} sheet={embeddedSheet()} />;
+    case CHECK_SCHEMA:
+      return <Sheet sheet={embeddedSheet()} />;
     default:
       return <OfComparison comparison={measured} drawings={drawings} />;
   }

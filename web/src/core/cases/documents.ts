@@ -2,6 +2,7 @@
 
 import type {
   CasePictures,
+  CheckReport,
   Comparison,
   EmulatedSnapshotReport,
   RunReport,
@@ -16,7 +17,14 @@ export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
 export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
 export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
 export const EMULATED_SCHEMA: EmulatedSnapshotReport["schema"] = "zerolap.emulated-snapshot/1";
-const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA, EMULATED_SCHEMA];
+export const CHECK_SCHEMA: CheckReport["schema"] = "zerolap.check/1";
+const SCHEMAS: readonly string[] = [
+  COMPARISON_SCHEMA,
+  RUN_SCHEMA,
+  SNAPSHOT_SCHEMA,
+  EMULATED_SCHEMA,
+  CHECK_SCHEMA,
+];
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
@@ -59,7 +67,7 @@ export function withFrames(stacks: CasePictures["stacks"], frames: StackFrame[])
 export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
-export type MeasuredDocument = Comparison | RunReport | SnapshotReport | EmulatedSnapshotReport;
+export type MeasuredDocument = Comparison | RunReport | SnapshotReport | EmulatedSnapshotReport | CheckReport;
 
 /** Parses a document; throws `UnreadableData`. */
 export function documentIn(text: string): MeasuredDocument {
