@@ -1,8 +1,12 @@
 """Made-up sweeps of snapshots, for tests of their reports."""
 
+from datetime import datetime
+
 from zerolap.judge import line_fit
 from zerolap.lab import points_of, verdicts_of
 from zerolap.records import (
+    HEAD,
+    BinarySource,
     EmulatedPoint,
     EmulatedSettings,
     EmulatedSide,
@@ -14,14 +18,19 @@ from zerolap.records import (
     MeasuredServer,
     MedianEstimate,
     Platform,
+    Request,
+    RequestedServer,
     SeriesSlot,
+    Settings,
     SnapshotPoint,
     SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
     SweepRepetition,
+    SweepReport,
 )
+from zerolap.store import Store
 
 MIB, GIB = 1 << 20, 1 << 30
 SERIES = [
@@ -179,3 +188,22 @@ def emulated_report(*, is_repeated: bool | None = None, patch: str = "async-fork
             )
         ],
     )
+
+
+def record_sweep(document: SweepReport, ended: datetime, store: Store) -> None:
+    """Record a sweep with the request for it, which ended then."""
+    request = Request(
+        id=document.id,
+        kind="snapshot",
+        created=document.created,
+        command_line=document.command_line,
+        servers={HEAD: RequestedServer(source=BinarySource(name="redis-server", path="/usr/bin/redis-server"))},
+        cases=(),
+        settings=Settings(
+            engines=["snapshot"], min_effect={}, q=0.01, budget_seconds=None, seed=document.settings.seed
+        ),
+    )
+    store.submit([request])
+    store.sweeps.record(document)
+    store.end(document.id, "done")
+    store.dated.request(document.id, ended.timestamp(), ended.timestamp())

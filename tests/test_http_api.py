@@ -499,7 +499,14 @@ def test_the_description_is_that_of_reports_and_api(lab: str) -> None:
     document = described(lab)
     OpenAPI.model_validate(document)
     assert document["openapi"].startswith("3.1")
-    assert {path.split("/")[1] for path in document["paths"]} == {"api", "badges", "comparisons", "runs", "snapshots"}
+    assert {path.split("/")[1] for path in document["paths"]} == {
+        "api",
+        "badges",
+        "checks",
+        "comparisons",
+        "runs",
+        "snapshots",
+    }
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     names = [operation["operationId"] for operation in operations]
     assert len(set(names)) == len(names)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE_SECONDS
 
-from zerolap.probing.recorder import Recorder
-from zerolap.probing.samples import CommandSamples, Sample, shown
+from zerolap.engines.probing.recorder import Recorder
+from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.resp_frames import FrameReader, Reply, ReplyError, written
 

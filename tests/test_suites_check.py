@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_client import request as http
 from command_line import Zerolap
+from http_server import served_lab
+from report_page import embedded
+from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CASES
+from waiting import wait_until
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.lab import CheckRequest, Lab, check
-from zerolap.records import RequestedServer
+from zerolap.documents import read_check
+from zerolap.lab import Lab, SubmissionOptions, check, check_request, on_platforms, resume
+from zerolap.records import CheckReport, Event, Interrupted, Measurement, Request, RequestedServer, TrialDone, TrialsJob
+from zerolap.report import document_json, sheet_markdown
+from zerolap.sheets import check_sheet
 from zerolap.store import Store
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
@@ -149,6 +157,26 @@ def write(directory: Path, suites: Mapping[str, object]) -> Path:
     return directory
 
 
+def request_for(files: Path, server: Path) -> Request:
+    """Return the request for a check of files."""
+    return check_request(RequestedServer(source=resolve(str(server), None)), load_cases(files), 1, "tests")
+
+
+def began(store: Store, identity: str) -> dict[str, str]:
+    """Return when each case was examined, of those that were; each of them once."""
+    trials = {
+        recorded.job.case.name: [measured.began for event in recorded.events for measured in measurements(event)]
+        for recorded in store.jobs(identity)
+        if isinstance(recorded.job, TrialsJob)
+    }
+    assert all(len(moments) <= 1 for moments in trials.values()), trials
+    return {name: moments[0] for name, moments in trials.items() if moments}
+
+
+def measurements(event: Event) -> list[Measurement]:
+    return [*event.measurements.values()] if isinstance(event, TrialDone) else []
+
+
 @pytest.fixture(scope="module")
 def report(redis_server: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a check of all suites reports, in one run."""
@@ -277,15 +305,105 @@ def test_a_check_that_time_cuts_short_has_a_note(
     redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The package has a function of the same name.
-    monkeypatch.setattr(import_module("zerolap.probing.probe"), "SAMPLING_SECONDS", 0)
+    monkeypatch.setattr(import_module("zerolap.engines.probing.probe"), "SAMPLING_SECONDS", 0)
     files = write(tmp_path / "suites", {"reads": SOUND["reads"]})
-    request = CheckRequest(RequestedServer(source=resolve(str(redis_server), None)), load_cases(files), 1, "tests")
     with Store.open(str(tmp_path / "store")) as store:
-        [case] = check(request, Lab(store)).cases
+        [case] = check(request_for(files, redis_server), Lab(store)).cases
     assert case.facts is not None
     examined = sum(command.requests for command in case.facts.commands)
     assert examined < 600
     assert case.warnings == [f"{examined} of 600 requests were examined: each takes long"]
+
+
+def test_a_check_that_is_cancelled_goes_on_with_the_cases_that_are_left(redis_server: Path, tmp_path: Path) -> None:
+    names = ("reads", "without-keys", "by-init")
+    request = request_for(write(tmp_path / "suites", {name: SOUND[name] for name in names}), redis_server)
+    with Store.open(str(tmp_path / "store")) as store:
+
+        def cancel_after_the_first(event: Event) -> None:
+            if isinstance(event, TrialDone):
+                store.cancel(request.id)
+
+        with pytest.raises(Interrupted, match="interrupted after 1 of 3 cases; what was measured is kept"):
+            check(request, Lab(store, cancel_after_the_first))
+        assert (store.state(request.id), store.is_cancelled(request.id)) == ("interrupted", False)
+        kept = began(store, request.id)
+        assert [case.case for case in read_check(store, request.id).cases] == [*kept]
+        assert len(kept) == 1
+
+        document = resume("latest", Lab(store))
+        assert isinstance(document, CheckReport)
+        assert (document.id, store.state(request.id)) == (request.id, "done")
+        assert {case.case for case in document.cases} == {*names}
+        assert began(store, request.id).items() >= kept.items()
+        assert read_check(store, request.id) == document
+        with served_lab(store) as url:
+            listed = http("GET", f"{url}/api/v1/pages/reports?kind=check").json()["reports"]
+            as_json, markdown, page, plain = (
+                http("GET", f"{url}/checks/{request.id}{ending}") for ending in (".json", ".md", "", ".html")
+            )
+        assert [(one["id"], one["path"], one["state"]) for one in listed] == [(request.id, "checks", "done")]
+        assert as_json.text == document_json(document)
+        assert markdown.text == sheet_markdown(check_sheet(document))
+        assert page.text == plain.text
+        assert json.loads(embedded(page.text, "document")) == json.loads(as_json.text)
+
+
+@pytest.mark.slow
+def test_a_check_that_was_killed_is_listed_and_goes_on(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
+    files = write(tmp_path / "suites", {name: SOUND[name] for name in ("reads", "without-keys", "by-init", "script")})
+    words = ["suites", "check", files, "--server", redis_server, "--store", zerolap.store, "--json", "-"]
+    with Store.open(str(zerolap.store)) as store:
+        child = zerolap.start(*words)
+        wait_until(lambda: any(began(store, request.id) for request in store.undocumented(1)))
+        # In the midst of the next case: its server is up.
+        wait_until(lambda: any("zerolap-load" in line for line in zerolap.processes()))
+        child.kill()
+        child.communicate()
+        zerolap.wait_for_no_process()
+        [short] = store.undocumented(1)
+        kept = began(store, short.id)
+    listed = zerolap("explain", "--store", zerolap.store).out
+    assert f"zerolap resume {short.id}  continues what was interrupted" in listed
+    shown = zerolap("explain", short.id[:8], "--store", zerolap.store, "--json", "-")
+    assert [case["case"] for case in shown.document()["cases"]] == [*kept]
+
+    ended = zerolap(*words, "--ignore-faults")
+    assert ended.code == 0, ended.err
+    assert f"continuing {short.id}, which was not finished" in ended.err
+    assert len(ended.document()["cases"]) == 4
+    with Store.open(str(zerolap.store)) as store:
+        assert store.state(short.id) == "done"
+        assert began(store, short.id).items() >= kept.items()
+        assert [request.id for request in store.undocumented(9)] == [short.id]
+    assert short.id in zerolap("explain", "--store", zerolap.store).out
+    assert zerolap("explain", short.id, "--store", zerolap.store, "--json", "-").out == ended.out
+    zerolap("resume", short.id, "--store", zerolap.store).fails_with(2, f"{short.id} is done")
+    zerolap.wait_for_no_process()
+
+
+@pytest.mark.slow
+def test_agents_of_a_fleet_examine_the_cases(store: Store, redis_server: Path, tmp_path: Path) -> None:
+    cases = {"reads": SOUND["reads"], "no-data-set": FAULTY["no-data-set"][0]}
+    asked = request_for(write(tmp_path / "suites", cases), redis_server)
+    fleet = SimulatedFleet(store, redis_server)
+    submitting = SubmissionOptions()
+    [done], [cancelled] = (on_platforms(asked, [PLATFORM], store.blobs, submitting) for _ in range(2))
+    store.submit([done])
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(done) == ["done"]
+        store.submit([cancelled])
+        await fleet.until(lambda: began(store, cancelled.id))
+        assert store.fleet.set_state(cancelled.id, "cancelled", "by a test")
+        await fleet.until(lambda: not store.fleet.open_requests())
+
+    fleet.run(scenario)
+    report = read_check(store, done.id)
+    assert report.platform.name == PLATFORM
+    assert {case.case for case in report.cases} == {*cases}
+    assert any(fault.kind == "misses" for case in report.cases for fault in case.faults)
+    assert store.state(cancelled.id) == "cancelled"
 
 
 def test_a_lost_part_of_the_data_is_a_fault(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime
 
 from api_client import request
 from http_server import served_lab
-from made_snapshots import emulated_report, report, report_of_sides
+from made_snapshots import emulated_report, record_sweep, report, report_of_sides
 from report_page import embedded
 from stored_comparison import ONLY_WITH_A_TOKEN, reading_token
 
@@ -22,7 +23,7 @@ PAGES = "/api/v1/pages"
 
 def recorded(store: Store, identity: str = ID, document: SweepReport | None = None) -> SweepReport:
     made = (document or report()).model_copy(update={"id": identity})
-    store.sweeps.record(made)
+    record_sweep(made, datetime.now(UTC), store)
     return made
 
 

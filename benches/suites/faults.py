@@ -10,7 +10,7 @@ from benches.figures import Figure
 from benches.suites.injection import Suite, injected, plan
 from zerolap import load_cases, open_store
 from zerolap.build import resolve
-from zerolap.lab import CheckRequest, Lab, check
+from zerolap.lab import Lab, check, check_request
 from zerolap.records import RequestedServer
 
 SERVER = "redis-server"
@@ -75,7 +75,8 @@ def checked(suites: dict[str, Suite], topologies: Path) -> dict[str, set[tuple[s
         shutil.copy(topologies, files)
         for name, suite in suites.items():
             (files / name).write_text(yaml.safe_dump({**suite, "name": Path(name).stem}))
-        request = CheckRequest(RequestedServer(source=resolve(SERVER, None)), load_cases(files), SEED, "benches.suites")
+        server = RequestedServer(source=resolve(SERVER, None))
+        request = check_request(server, load_cases(files), SEED, "benches.suites")
         with open_store(Path(directory) / "store") as store:
             report = check(request, Lab(store))
     faults: dict[str, set[tuple[str, str]]] = {}

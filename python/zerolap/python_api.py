@@ -70,7 +70,7 @@ def resume(
     store: Store | Path | str | None = None,
     listen: Callable[[Event], None] = lambda _: None,
 ) -> Document:
-    """Continue a comparison, run or sweep of snapshots that was interrupted; nothing is measured twice."""
+    """Continue a comparison, run, sweep of snapshots or check that was interrupted; nothing is measured twice."""
     with _opened(store) as results:
         return lab.resume(identity, Lab(results, listen))
 

@@ -14,7 +14,7 @@ from zerolap.records import Record, UsageError
 from zerolap.store import RequestInShort, Store
 from zerolap.triggers import asked_by
 
-RequestId = Annotated[str, Path(pattern=r"^[crw]-[0-9a-f-]{1,64}$", description="The id of a request.")]
+RequestId = Annotated[str, Path(pattern=r"^[ckrw]-[0-9a-f-]{1,64}$", description="The id of a request.")]
 AgentId = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$", description="The name of an agent.")]
 
 log = structlog.get_logger("zerolap.api")

@@ -1,4 +1,4 @@
-"""Pages and files of comparisons, runs and sweeps of snapshots: the one-file HTML report, JSON and Markdown."""
+"""Pages and files of comparisons, runs, sweeps of snapshots and checks: the one-file HTML report, JSON and Markdown."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -14,9 +14,9 @@ from zerolap.api.error_page import HTML
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, respond_with
 from zerolap.api.problems import Problem, error_response, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
-from zerolap.documents import read_comparison, read_pictures, read_run
+from zerolap.documents import read_check, read_comparison, read_pictures, read_run
 from zerolap.lab import read_sweep
-from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.records import EnvironmentMissing, Record, RequestState, UsageError
 from zerolap.report import (
     comparison_html,
     comparison_json,
@@ -28,24 +28,25 @@ from zerolap.report import (
     sheet_html,
     sheet_markdown,
 )
-from zerolap.sheets import sweep_sheet, with_sweep_reading
+from zerolap.sheets import Sheet, check_sheet, sweep_sheet, with_sweep_reading
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
-Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
-KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run", "snapshot": "snapshot"}
+Noun: TypeAlias = Literal["comparison", "run", "snapshot", "check"]
+KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run", "snapshot": "snapshot", "check": "check"}
 """The kinds of reports that are requested."""
 _DESCRIPTIONS: Final[dict[Noun, str]] = {
     "comparison": "Of a comparison that is not finished, what there is so far.",
     "run": "Of a run that is not finished, what there is so far.",
     "snapshot": "Once the sweep has ended; of forks in emulated machines zerolap.emulated-snapshot/1.",
+    "check": "Of a check that is not finished, the cases that were examined so far.",
 }
 MEDIA_TYPES: Final[dict[Form, str]] = {
     "html": HTML,
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
 }
-IDENTITY: Final = re.compile(r"[crw]-[0-9a-f-]{1,64}")
+IDENTITY: Final = re.compile(r"[ckrw]-[0-9a-f-]{1,64}")
 
 
 class NoReport(Exception):
@@ -109,6 +110,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
         ("comparison", _comparison),
         ("run", _run),
         ("snapshot", _snapshot),
+        ("check", _check),
     )
     for noun, read in documents:
         for form, ending, summary in forms:
@@ -121,7 +123,9 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 operation_id=f"read_{noun}_as_{form}",
                 responses=_described(summary.format(noun), form),
             )
-        router.add_api_route(f"/{noun}s/{{identity}}", shell(noun), include_in_schema=False)
+        # The report of a check has no pictures that the pages of the lab would draw otherwise.
+        drawn = route(noun, "html", read) if noun == "check" else shell(noun)
+        router.add_api_route(f"/{noun}s/{{identity}}", drawn, include_in_schema=False)
     return router
 
 
@@ -151,15 +155,9 @@ def _drawn(store: Store, identity: str, noun: Noun) -> Page:
     """Return the page that draws a comparison or a run, from its request on, or a sweep; raises `NoReport`."""
     if IDENTITY.fullmatch(identity) is None:
         raise NoReport(f"this is no id of a {noun}")
-    if not _is_known(store, identity, noun):
+    if store.kinds([identity]).get(identity) != KINDS[noun]:
         raise NoReport(f"the lab knows no {noun} {identity}")
     return shell_page(store.notice)
-
-
-def _is_known(store: Store, identity: str, noun: Noun) -> bool:
-    if noun == "snapshot" and store.sweeps.has(identity):
-        return True
-    return store.kinds([identity]).get(identity) == KINDS[noun]
 
 
 def _comparison(store: Store, identity: str, form: Form) -> _Made:
@@ -191,14 +189,24 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
 def _snapshot(store: Store, identity: str, form: Form) -> _Made:
     report = read_sweep(store, identity)
     _require_same(report.id, identity)
+    return _of_sheet(with_sweep_reading(report), sweep_sheet(report), form, store.state(identity))
+
+
+def _check(store: Store, identity: str, form: Form) -> _Made:
+    report = read_check(store, identity)
+    _require_same(report.id, identity)
+    return _of_sheet(report, check_sheet(report), form, store.state(identity))
+
+
+def _of_sheet(document: Record, sheet: Sheet, form: Form, state: RequestState) -> _Made:
     match form:
         case "json":
-            text = document_json(with_sweep_reading(report))
+            text = document_json(document)
         case "md":
-            text = sheet_markdown(sweep_sheet(report))
+            text = sheet_markdown(sheet)
         case "html":
-            text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
-    return _Made(text, store.sweeps.has(identity))
+            text = sheet_html(document, sheet)
+    return _Made(text, state == "done")
 
 
 def _require_same(identity: str, asked: str) -> None:

@@ -23,7 +23,7 @@ from zerolap.records import UsageError, ZerolapError
 from zerolap.store import Store
 from zerolap.triggers.webhooks import network_of
 
-IDENTITY: Final = re.compile(r"[crw]-[0-9a-f-]{1,64}")
+IDENTITY: Final = re.compile(r"[ckrw]-[0-9a-f-]{1,64}")
 MOST_LISTENERS: Final = 64
 """Half of the slots that requests of unknown clients have."""
 MOST_OF_ADDRESS: Final = 8

@@ -311,7 +311,7 @@ async def _keep_in_bounds(serving: ServeOptions) -> None:
         removed = upkeep.removed
         log.info(
             "looked after the store",
-            results=len(removed.requests) + len(removed.sweeps),
+            results=len(removed.requests),
             histories=removed.histories,
             blobs=removed.blobs,
             builds=upkeep.builds,

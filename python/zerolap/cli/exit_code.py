@@ -7,6 +7,7 @@ from zerolap import writer
 from zerolap.fail_on import FailOn
 from zerolap.records import (
     CHECKS_OF_SERVER,
+    CheckReport,
     Comparison,
     EnvironmentMissing,
     History,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 DONE = 0
 FAIL_ON_APPLIES = 1
+FAULTS_OF_FILES = frozenset({"arguments", "topology", "file"})
+"""Reasons for skipping a case that are faults of its file."""
 OTHER_LOAD = "other_load"
 """The check that fails where other processes keep the machine busy."""
 
@@ -67,6 +70,16 @@ def snapshot_exit_code(report: SweepReport, fail_on: FailOn) -> int:
 
     code = _gate_code(snapshot_gate_sentence(report, fail_on) if isinstance(report, SnapshotReport) else None)
     return TrialFailed.exit_code if report.failed else code
+
+
+def check_exit_code(report: CheckReport, *, fail_on_fault: bool = True) -> int:
+    """Return 1 if a case has faults or its file cannot be used, unless that is ignored, 4 if no case was checked."""
+    unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
+    if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
+        return FAIL_ON_APPLIES
+    if not report.cases:
+        raise TrialFailed("no case was checked", hint="the report lists why each was skipped")
+    return DONE
 
 
 def history_exit_code(history: History, cases: Collection[str], fail_on: FailOn) -> int:

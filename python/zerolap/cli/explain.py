@@ -1,4 +1,4 @@
-"""`zerolap explain`: shows a stored comparison or run with its reasons, or a sweep of snapshots."""
+"""`zerolap explain`: shows a stored comparison or run with its reasons, a sweep of snapshots, or a check."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,7 @@ app = Verb()
 HELP = f"""{VERBS["explain"]}
 
 ID is printed at the end of compare, run and snapshot; a unique beginning of it or `latest` will do. Without ID the
-newest comparisons, runs and sweeps of snapshots are listed, also those that were interrupted or failed.
+newest comparisons, runs, sweeps of snapshots and checks are listed, also those that were interrupted or failed.
 
 Examples:
 
@@ -41,21 +41,27 @@ def explain(
     fail_on: options.FailWhen = "never",
     store: options.StoreLocation = None,
 ) -> None:
-    """Show a stored comparison, run or sweep, or list the newest."""
+    """Show a stored comparison, run, sweep or check, or list the newest."""
     from zerolap.cli.listing import latest_result, show_newest
-    from zerolap.cli.output import write_comparison, write_run, write_sweep
+    from zerolap.cli.output import write_check, write_comparison, write_run, write_sweep
     from zerolap.store import Store
 
     with Store.open_to_read(store) as results:
         if identity is None:
             if reports.targets:
-                raise UsageError("a report needs the ID of a comparison, run or sweep", hint="zerolap explain latest")
+                raise UsageError(
+                    "a report needs the ID of a comparison, run, sweep or check", hint="zerolap explain latest"
+                )
             show_newest(results)
             return
         if identity == "latest":
             identity = latest_result(results)
         if identity.startswith("w-"):
             write_sweep(_sweep(results, identity), reports)
+        elif identity.startswith("k-"):
+            from zerolap.documents import read_check
+
+            write_check(read_check(results, identity), reports)
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports, shows_all=shows_all)
         else:

@@ -1,4 +1,4 @@
-"""Lists the newest comparisons, runs and sweeps of a store, and what of them is unfinished."""
+"""Lists the newest comparisons, runs, sweeps and checks of a store, and what of them is unfinished."""
 
 import heapq
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ NOT_DONE = "not done yet"
 
 @dataclass(frozen=True)
 class NewestResult:
-    """A comparison, a run or a sweep as it is listed; `is_unfinished` where `zerolap resume` goes on with it."""
+    """A result as it is listed; `is_unfinished` where `zerolap resume` goes on with it."""
 
     id: str
     created: str
@@ -36,7 +36,7 @@ def latest_result(store: Store) -> str:
     if results:
         return results[0].id
     unfinished = store.undocumented(1)
-    if unfinished and unfinished[0].kind == "snapshot":
+    if unfinished and unfinished[0].kind in {"snapshot", "check"}:
         return unfinished[0].id
     if unfinished:
         raise UsageError(f"{unfinished[0].id} has {MEASURED_NOTHING}", hint="zerolap explain lists all")
@@ -73,7 +73,7 @@ def _measured(store: Store) -> list[NewestResult]:
 
 def _of_request(request: RequestInShort) -> NewestResult:
     servers = " .. ".join(source.name for source in request.sides.values())
-    nothing = NOT_DONE if request.kind == "snapshot" else MEASURED_NOTHING
+    nothing = {"snapshot": NOT_DONE, "check": ""}.get(request.kind, MEASURED_NOTHING)
     outcome = request.unreadable or one_line(request.reason) or nothing
     return NewestResult(
         request.id, moment_text(request.submitted), request.state, servers, outcome, request.state in INTERRUPTED_STATES

@@ -117,7 +117,7 @@ def write_history(history: History, reports: Reports, nothing: str = NO_CHANGES)
 
 def write_check(check: CheckReport, reports: Reports) -> None:
     """Write the document and the table of a check of cases."""
-    write_sheet("a check", check, check_sheet(check), reports)
+    write_sheet("a check", check, check_sheet(check), reports, identity=check.id)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:

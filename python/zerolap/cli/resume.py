@@ -1,4 +1,4 @@
-"""`zerolap resume`: continues an interrupted comparison, run or sweep of snapshots."""
+"""`zerolap resume`: continues an interrupted comparison, run, sweep of snapshots or check."""
 
 from typing import Annotated
 
@@ -35,10 +35,10 @@ def resume(
     place: options.LabOptions,
 ) -> None:
     """Continue the request, write the reports, and exit."""
-    from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
-    from zerolap.cli.output import write_comparison, write_run, write_sweep
+    from zerolap.cli.exit_code import check_exit_code, exit_code, run_exit_code, snapshot_exit_code
+    from zerolap.cli.output import write_check, write_comparison, write_run, write_sweep
     from zerolap.lab import resume as resume_request
-    from zerolap.records import Comparison, RunReport
+    from zerolap.records import CheckReport, Comparison, RunReport
     from zerolap.store import Store
 
     measuring.check()
@@ -51,6 +51,9 @@ def resume(
         elif isinstance(document, RunReport):
             write_run(document, results, reports)
             code = run_exit_code(document)
+        elif isinstance(document, CheckReport):
+            write_check(document, reports)
+            code = check_exit_code(document)
         else:
             write_sweep(document, reports)
             code = snapshot_exit_code(document, fail_on)

@@ -40,11 +40,10 @@ def prune(
     with Store.open(store) as results:
         upkeep = look_after(results, retention, dry_run=dry_run)
     removed = upkeep.removed
-    ended = [*removed.requests, *removed.sweeps]
     document = {
         "schema": PRUNED_SCHEMA,
         "dry_run": dry_run,
-        "results": ended,
+        "results": removed.requests,
         "histories": removed.histories,
         "blobs": removed.blobs,
         "blob_bytes": removed.blob_bytes,
@@ -55,7 +54,7 @@ def prune(
     if json == "-":
         return
     writer.show(
-        f"{'would remove' if dry_run else 'removed'} {len(ended)} results,"
+        f"{'would remove' if dry_run else 'removed'} {len(removed.requests)} results,"
         f" {removed.histories} histories, {removed.blobs} files ({size(removed.blob_bytes)}),"
         f" {upkeep.builds} builds ({size(upkeep.build_bytes)})"
     )

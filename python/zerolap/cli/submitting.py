@@ -1,14 +1,14 @@
-"""Submits comparisons, runs and sweeps to a fleet, follows them, and writes their reports."""
+"""Submits comparisons, runs, sweeps and checks to a fleet, follows them, and writes their reports."""
 
 import time
 from collections.abc import Sequence
 from typing import Final
 
 from zerolap import writer
-from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
+from zerolap.cli.exit_code import check_exit_code, exit_code, run_exit_code, snapshot_exit_code
 from zerolap.cli.options import PlatformOptions, Reports
-from zerolap.cli.output import write_comparison, write_run, write_sweep
-from zerolap.documents import read_comparison, read_run
+from zerolap.cli.output import write_check, write_comparison, write_run, write_sweep
+from zerolap.documents import read_check, read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
 from zerolap.fail_on import FailOn
 from zerolap.lab import SubmissionOptions, on_platforms
@@ -48,8 +48,8 @@ def answered(
 ) -> int:
     """Submit a request to its platforms, wait until they have answered, unless told not to, and return the exit code.
 
-    `fail_on` is when a comparison or sweep counts as failed. Raises `ZerolapError` where a request failed, after the
-    reports of the others are written.
+    `fail_on` is when a comparison or sweep counts as failed; any but `never` fails a check with faults. Raises
+    `ZerolapError` where a request failed, after the reports of the others are written.
     """
     requests = _for_platforms(request, submission, store)
     store.submit(requests)
@@ -99,6 +99,10 @@ def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) 
         sweep = store.sweeps.report(request.id)
         write_sweep(sweep, reports)
         return snapshot_exit_code(sweep, fail_on)
+    if request.kind == "check":
+        check = read_check(store, request.id)
+        write_check(check, reports)
+        return check_exit_code(check, fail_on_fault=fail_on != "never")
     if request.kind == "run":
         report = read_run(store, request.id)
         write_run(report, store, reports)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 CORE = "core"
-FAULTS_OF_FILES = {"arguments", "topology", "file"}
-"""Reasons for skipping a case that are faults of its file."""
 
 app = Verb(help=VERBS["suites"])
 
@@ -112,6 +110,7 @@ def check(
         ),
     ] = True,
     reports: Annotated[options.Reports, Only("json", "quiet")],
+    submission: options.PlatformOptions,
     place: options.LabOptions,
     seed: Annotated[
         int, typer.Option(help="Seed of all random choices.", min=0, max=options.LARGEST_SEED, metavar="N")
@@ -130,6 +129,7 @@ def check(
         zerolap suites check --no-run my-suites/
     """
     from zerolap.cli.case_selection import cases_named
+    from zerolap.cli.exit_code import FAULTS_OF_FILES, check_exit_code
     from zerolap.records import UsageError
 
     chosen = cases_named(cases.cases_directory, what, cases.command, cases.group)
@@ -146,21 +146,22 @@ def check(
 
     from zerolap.cli.output import write_check
     from zerolap.cli.repeated_command import command_line
-    from zerolap.lab import CheckRequest, check as check_cases
-    from zerolap.records import TrialFailed
+    from zerolap.lab import check as check_cases, check_request
     from zerolap.store import Store
 
     measuring.check()
-    request = CheckRequest(servers.requested(server), chosen, seed, command_line(context))
-    short = replace(measuring, quick=True)
-    with Store.open(place.store) as results, place.lab(results, short, quiet=reports.quiet) as lab:
-        report = check_cases(request, lab)
+    request = check_request(servers.requested(server), chosen, seed, command_line(context))
+    with Store.open(place.store) as results:
+        if submission.platform is not None:
+            from zerolap.cli.submitting import answered
+
+            raise typer.Exit(
+                answered(request, results, submission, reports, "regression" if fail_on_fault else "never")
+            )
+        with place.lab(results, replace(measuring, quick=True), quiet=reports.quiet) as lab:
+            report = check_cases(request, lab)
     write_check(report, reports)
-    unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
-    if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
-        raise typer.Exit(1)
-    if not report.cases:
-        raise TrialFailed("no case was checked", hint="the report lists why each was skipped")
+    raise typer.Exit(check_exit_code(report, fail_on_fault=fail_on_fault))
 
 
 def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:

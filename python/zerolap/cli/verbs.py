@@ -11,7 +11,7 @@ VERBS = {
     "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
     "profile": "Look once at where a case spends its time: functions, source lines, flame graph, files for profilers.",
     "snapshot": "Measure what BGSAVE, an AOF rewrite or a new replica costs the clients, over sizes of data.",
-    "resume": "Continue a comparison, run or sweep that was interrupted or killed; nothing is measured twice.",
+    "resume": "Continue a comparison, run, sweep or check that was interrupted or killed; nothing is measured twice.",
     "suites": "List the cases, show one, or check case files.",
     "serve": "Carry out requests submitted with --platform: on this machine, or with the agents of a fleet.",
     "agent": "Join a fleet, and build or measure on this machine for its conductor.",

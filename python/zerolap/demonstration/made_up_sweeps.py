@@ -120,7 +120,7 @@ class MadeUpSweep(MadeUpRequest):
         return Measurement(
             metrics=measured.repetition.metrics,
             validity=validity,
-            snapshot=trials.blobs.put(measured.model_dump_json().encode()),
+            record=trials.blobs.put(measured.model_dump_json().encode()),
             seconds=JOB_SECONDS,
             began=began,
         )

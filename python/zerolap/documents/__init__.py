@@ -1,6 +1,7 @@
 """What trials come to, and what is stored of it: comparisons and runs with their verdicts, notes and pictures."""
 
 from zerolap.documents.case_trials import CaseResults as CaseResults, TimedTrials as TimedTrials, Trials as Trials
+from zerolap.documents.check_document import check_of as check_of, read_check as read_check
 from zerolap.documents.comparison_document import (
     add_to_bank as add_to_bank,
     comparison_of as comparison_of,
@@ -31,6 +32,7 @@ from zerolap.documents.stored_documents import (
     read_comparison as read_comparison,
     read_run as read_run,
     recorded_results as recorded_results,
+    results_with_builds as results_with_builds,
 )
 from zerolap.documents.string_place_verdicts import string_place_findings as string_place_findings
 from zerolap.documents.unmeasured import not_measured as not_measured

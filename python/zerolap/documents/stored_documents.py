@@ -32,3 +32,14 @@ def recorded_results(resolved: Resolved, store: Store) -> Results:
         for event in recorded.events:
             results.add(recorded.job, event)
     return results
+
+
+def results_with_builds(identity: str, store: Store) -> Results | None:
+    """Return the results of the request with that id, and its builds; none before they are built."""
+    resolved = store.resolved(identity)
+    if resolved is None:
+        return None
+    results = recorded_results(resolved, store)
+    builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
+    results.builds |= {build.build: build for build in builds if build is not None}
+    return results

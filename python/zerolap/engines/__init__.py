@@ -38,12 +38,13 @@ from zerolap.engines.program_symbols import (
     function_symbols as function_symbols,
 )
 from zerolap.engines.registry import (
+    CHECKED as CHECKED,
     COMPARING as COMPARING,
     EMULATED as EMULATED,
     LOADED as LOADED,
+    OF_OTHER_VERBS as OF_OTHER_VERBS,
     SNAPSHOT as SNAPSHOT,
     SNAPSHOT_TRACE as SNAPSHOT_TRACE,
-    SWEEPING as SWEEPING,
     engine_named as engine_named,
     rules_of_plugins as rules_of_plugins,
 )

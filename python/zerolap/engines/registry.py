@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from zerolap.engines.checked import Checked
 from zerolap.engines.counted import Counted
 from zerolap.engines.emulated_forks import EmulatedForks
 from zerolap.engines.engine import ComparingEngine, Engine
@@ -19,12 +20,14 @@ LOADED = "loaded"
 SNAPSHOT = "snapshot"
 SNAPSHOT_TRACE = "snapshot-trace"
 EMULATED = "emulated"
-SWEEPING: dict[str, Engine] = {
+CHECKED = "checked"
+OF_OTHER_VERBS: dict[str, Engine] = {
     SNAPSHOT: Snapshots(),
     SNAPSHOT_TRACE: Snapshots(traces=True),
     EMULATED: EmulatedForks(),
+    CHECKED: Checked(),
 }
-"""Engines of sweeps, which measure no cases: they are not to be chosen."""
+"""Engines of sweeps and checks, which measure no cases: they are not to be chosen."""
 OWN: dict[str, Engine] = {
     "counted": Counted(),
     "timed": Timed(),
@@ -36,8 +39,8 @@ OWN: dict[str, Engine] = {
 
 def engine_named(name: str) -> Engine:
     """Return an engine; raises `UsageError` where there is none, `PluginFault` where it cannot be imported."""
-    if name in OWN or name in SWEEPING:
-        return OWN[name] if name in OWN else SWEEPING[name]
+    if name in OWN or name in OF_OTHER_VERBS:
+        return OWN[name] if name in OWN else OF_OTHER_VERBS[name]
     try:
         return load_plugin(ENGINES, name, Engine)  # type: ignore[type-abstract]
     except KeyError:

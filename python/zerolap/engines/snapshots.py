@@ -161,7 +161,7 @@ class _Start:
         measurement = Measurement(
             metrics=metrics,
             validity=validity,
-            snapshot=self._place.blobs.put(outcome.model_dump_json().encode()),
+            record=self._place.blobs.put(outcome.model_dump_json().encode()),
             seconds=until - self._seconds_from,
             method=METHOD,
             began=began,

@@ -28,11 +28,9 @@ from zerolap.records import (
     RequestedServer,
     RequestKind,
     RequestState,
-    RunReport,
     Side,
     Source,
     Summary,
-    SweepReport,
     TimeWord,
     TrialDone,
     TrialsJob,
@@ -201,9 +199,7 @@ def submitted_event(request: Request) -> RequestEvent:
     return _of_request(request, "submitted", "", request.created)
 
 
-def end_events(
-    work: RecordedRequest, document: Comparison | RunReport | SweepReport | None = None
-) -> Iterator[LabEvent]:
+def end_events(work: RecordedRequest, document: Record | None = None) -> Iterator[LabEvent]:
     """Yield the verdicts of a document, and then the end of its request; nothing if the request has not ended."""
     if work.ended is None:
         return

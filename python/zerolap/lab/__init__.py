@@ -1,6 +1,5 @@
 """Requests, their execution, the worker, and the loop over both: a request in, a document with reasons out."""
 
-from zerolap.lab.check import CheckRequest as CheckRequest, check as check
 from zerolap.lab.checked_arguments import checked_opportunities as checked_opportunities
 from zerolap.lab.counted_forks import counted_fits as counted_fits
 from zerolap.lab.execution import (
@@ -11,6 +10,7 @@ from zerolap.lab.execution import (
 )
 from zerolap.lab.lab import BUILDERS as BUILDERS, Lab as Lab, with_builds as with_builds
 from zerolap.lab.local import (
+    check as check,
     compare as compare,
     resume as resume,
     run as run,
@@ -26,6 +26,7 @@ from zerolap.lab.reasons import Explainer as Explainer, explainer_of as explaine
 from zerolap.lab.requests import (
     Options as Options,
     SubmissionOptions as SubmissionOptions,
+    check_request as check_request,
     comparison_request as comparison_request,
     on_platforms as on_platforms,
     run_request as run_request,

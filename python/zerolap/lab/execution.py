@@ -10,10 +10,12 @@ from typing import TypeAlias
 from zerolap.documents import (
     Results,
     add_to_bank,
+    check_of,
     comparison_of,
     read_bank,
     record_start_ratios,
     recorded_results,
+    results_with_builds,
     run_of,
 )
 from zerolap.lab.counted_forks import emulated_report
@@ -23,10 +25,11 @@ from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
-from zerolap.lab.sweep_planner import EmulatedPlanner, SnapshotPlanner, SweepPlanner
+from zerolap.lab.sweep_planner import CheckPlanner, EmulatedPlanner, KnownJobsPlanner, SnapshotPlanner
 from zerolap.records import (
     BuildJob,
     BuildSpec,
+    CheckReport,
     Comparison,
     DocumentState,
     EmulatedSweep,
@@ -46,7 +49,7 @@ from zerolap.records import (
 )
 from zerolap.store import Store
 
-Document: TypeAlias = Comparison | RunReport | SweepReport
+Document: TypeAlias = Comparison | RunReport | SweepReport | CheckReport
 """What a request leads to."""
 
 
@@ -79,7 +82,7 @@ class Execution:
         self._lab = lab
         self._platform = platform
         self._results: Results | None = None
-        self._planner: Planner | SweepPlanner | None = None
+        self._planner: Planner | KnownJobsPlanner | None = None
 
     # Builds.
 
@@ -203,12 +206,14 @@ class Execution:
     def record(self, state: DocumentState, *, reasons: bool) -> Document | None:
         """Record the document as it is now, and return it; none while the servers are not built.
 
-        A sweep has none until it is done. Of a comparison that is done, how much starts differed and what each of them
-        says is recorded too.
+        A sweep and a check have none until they are done; that of a check is read from its trials each time. Of a
+        comparison that is done, how much starts differed and what each of them says is recorded too.
         """
         if self._results is None:
             return None
         store = self._lab.store
+        if self.request.kind == "check":
+            return check_of(self._results) if state == "done" else None
         if self.request.kind == "snapshot":
             if state != "done":
                 return None
@@ -229,8 +234,10 @@ class Execution:
         return comparison
 
 
-def _planner_of(resolved: Resolved, store: Store) -> Planner | SweepPlanner:
+def _planner_of(resolved: Resolved, store: Store) -> Planner | KnownJobsPlanner:
     sweep = resolved.request.sweep
+    if resolved.kind == "check":
+        return CheckPlanner(resolved)
     if sweep is None:
         return Planner(resolved, read_bank(store, resolved.platform.fingerprint))
     if isinstance(sweep, SnapshotSweep):
@@ -268,12 +275,9 @@ def read_sweep(store: Store, identity: str) -> SweepReport:
     unfinished = store.sweeps.unfinished(identity)
     if unfinished is None:
         return store.sweeps.report(identity)
-    resolved = store.resolved(unfinished)
-    results = None if resolved is None else recorded_results(resolved, store)
-    if resolved is None or results is None or not _repetitions(results):
+    results = results_with_builds(unfinished, store)
+    if results is None or not _repetitions(results):
         raise UsageError(f"{unfinished} has nothing measured yet", hint=f"zerolap resume {unfinished}")
-    builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
-    results.builds |= {build.build: build for build in builds if build is not None}
     report = _sweep_report(results)
     note = f"the sweep is not done: this is what was recorded, {_repetitions(results)} repetitions"
     return report.model_copy(update={"notes": [*report.notes, note]})

@@ -15,6 +15,7 @@ from zerolap.load.tools import load_tool_named
 from zerolap.records import (
     TRACED,
     Build,
+    CheckReport,
     Comparison,
     EmulatedSnapshotReport,
     EnvironmentMissing,
@@ -58,8 +59,18 @@ def snapshot(request: Request, lab: Lab) -> SweepReport:
     return document
 
 
+def check(request: Request, lab: Lab) -> CheckReport:
+    """Run each case for a moment and return what is wrong with it; what was seen is stored. Raises as `compare` does.
+
+    A case whose trial fails is faulty, and the others go on.
+    """
+    document = _begun(request, lab)
+    assert isinstance(document, CheckReport)
+    return document
+
+
 def resume(identity: str, lab: Lab) -> Document:
-    """Continue a comparison, run or sweep that was interrupted; nothing is measured twice.
+    """Continue a comparison, run, sweep or check that was interrupted; nothing is measured twice.
 
     `latest` is the newest that was interrupted or killed. Raises `UsageError` if there is none, for one that is done,
     that another process works on, or that was begun on another machine.

@@ -86,11 +86,11 @@ def _described(results: Results, sweep: SnapshotSweep, side: Side, points: Seque
 def _read(results: Results, engine: str, kind: type[T]) -> list[T]:
     """Return the blobs of all trials of an engine; raises `BlobDamaged`, `UnreadableRecord`."""
     return [
-        read_stored(kind, results.blobs.get(one.snapshot).decode(), f"a trial of {results.resolved.id}")
+        read_stored(kind, results.blobs.get(one.record).decode(), f"a trial of {results.resolved.id}")
         for trials in results.other.get(engine, {}).values()
         for of_side in trials.measurements.values()
         for one in of_side
-        if one.snapshot is not None
+        if one.record is not None
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from zerolap.build import ARCHIVE_LIMITS, Builder, pack_source, parse_variant, setting_arguments
-from zerolap.engines import COMPARING, LOADED, SWEEPING, missing_for_sampling, rules_of_plugins
+from zerolap.engines import CHECKED, COMPARING, LOADED, OF_OTHER_VERBS, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
@@ -34,8 +34,8 @@ from zerolap.records import (
 from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
-PREFIXES: Final[Mapping[RequestKind, str]] = {"compare": "c", "run": "r", "snapshot": "w"}
-"""The beginnings of ids: of comparisons, runs and sweeps."""
+PREFIXES: Final[Mapping[RequestKind, str]] = {"compare": "c", "run": "r", "snapshot": "w", "check": "k"}
+"""The beginnings of ids: of comparisons, runs, sweeps and checks."""
 DRAWN_SEEDS: Final = 2**31
 
 
@@ -129,6 +129,19 @@ def run_request(server: RequestedServer, cases: Sequence[Case], options: Options
     return made.model_copy(update={"is_seed_drawn": options.seed is None})
 
 
+def check_request(server: RequestedServer, cases: Sequence[Case], seed: int, command_line: str) -> Request:
+    """Return the request for a check: each case is run for a moment, its data set scaled down as by `--quick`."""
+    return Request(
+        id=new_id("check"),
+        kind="check",
+        created=now(),
+        command_line=command_line,
+        servers={HEAD: server},
+        cases=tuple(cases),
+        settings=Settings(engines=[CHECKED], min_effect={}, q=Q, budget_seconds=None, seed=seed, quick=True),
+    )
+
+
 def _request(
     kind: Literal["compare", "run"],
     servers: Mapping[Side, RequestedServer],
@@ -139,8 +152,9 @@ def _request(
 ) -> Request:
     refuse_conflicts(list(servers.values()), cases)
     for engine in settings.engines:
-        if engine in SWEEPING:
-            raise UsageError(f"the engine `{engine}` measures no cases", hint="zerolap snapshot SERVER uses it")
+        if engine in OF_OTHER_VERBS:
+            verb = "suites check" if engine == CHECKED else "snapshot SERVER"
+            raise UsageError(f"the engine `{engine}` measures no cases", hint=f"zerolap {verb} uses it")
     request = Request(
         id=new_id(kind),
         kind=kind,

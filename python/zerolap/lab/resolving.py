@@ -52,7 +52,13 @@ def resolve(
     `count_specs` are those of count builds.
     """
     settings = request.settings
-    selection = select_possible(request.cases, abilities, quick=settings.quick, memory_bytes=known.memory_bytes)
+    selection = select_possible(
+        request.cases,
+        abilities,
+        quick=settings.quick,
+        memory_bytes=known.memory_bytes,
+        sends_all=request.kind == "check",
+    )
     cases = selection.cases
     if settings.quick:
         cases = [scaled(case, quick_factor(case)) for case in cases]

@@ -44,30 +44,28 @@ class StartableServer:
 
 
 def select_possible(
-    cases: Sequence[Case], abilities: KnownAbilities, *, quick: bool, memory_bytes: int | None = None
+    cases: Sequence[Case],
+    abilities: KnownAbilities,
+    *,
+    quick: bool,
+    memory_bytes: int | None = None,
+    sends_all: bool = False,
 ) -> Selection:
     """Part the cases; which commands they send is known only of those of the public format.
 
-    `memory_bytes` is the memory of the platform, by default that of this machine. Raises `TrialFailed` if `abilities`
-    has to start a server that does not start.
+    `memory_bytes` is the memory of the platform, by default that of this machine. With `sends_all` commands that the
+    server does not know are sent too. Raises `TrialFailed` if `abilities` has to start a server that does not start.
     """
     if not any(case.is_public or case.cannot_run for case in cases):
         return _parted(cases, lambda case: lacking(case, quick=quick, memory_bytes=memory_bytes))
     known = abilities if isinstance(abilities, Abilities) else abilities()
-    selection = _parted(
-        cases, lambda case: _lacks_command(case, known) or lacking(case, quick=quick, memory_bytes=memory_bytes)
-    )
+
+    def lacks(case: Case) -> tuple[SkipReason, str] | None:
+        unknown = None if sends_all else _lacks_command(case, known)
+        return unknown or lacking(case, quick=quick, memory_bytes=memory_bytes)
+
+    selection = _parted(cases, lacks)
     return Selection([_with_known_settings(case, known) for case in selection.cases], selection.skipped)
-
-
-def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection:
-    """Part the cases by what they ask of the machine; commands that a server does not know end in error replies."""
-    selection = _parted(cases, lambda case: lacking(case, quick=True))
-    if not any(case.is_public for case in selection.cases):
-        # Others name no setting that a server may not know, and the server need not report its settings.
-        return selection
-    abilities = server.abilities()
-    return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 
 
 def _with_known_settings(case: Case, abilities: Abilities) -> Case:

@@ -1,4 +1,4 @@
-"""The jobs of a sweep, which are known when it begins, unlike those of cases. Pure, as the planner of these is."""
+"""The jobs of sweeps and checks, which are known when these begin. Pure, as the planner of other cases is."""
 
 import random
 import statistics
@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.documents import Results
-from zerolap.engines import EMULATED, SNAPSHOT, SNAPSHOT_TRACE, machines_at_once
+from zerolap.engines import CHECKED, EMULATED, SNAPSHOT, SNAPSHOT_TRACE, machines_at_once
 from zerolap.lab.planner import seed_of, servers_of
 from zerolap.lab.snapshot_points import FORK
 from zerolap.records import (
+    HEAD,
     Block,
     Case,
     EmulatedPart,
@@ -26,7 +27,7 @@ from zerolap.records import (
 )
 
 
-class SweepPlanner:
+class KnownJobsPlanner:
     """Plans jobs in their order, each of one side at one size: where one fails, the others of its case are left out."""
 
     def __init__(self, resolved: Resolved, jobs: Sequence[TrialsJob], at_once: int = 1) -> None:
@@ -47,10 +48,10 @@ class SweepPlanner:
         ]
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
-        """Return how far the sweep has come; repetitions that are given up are done."""
+        """Return how far the request has come; what is given up is done."""
         left = sum(len(other.blocks) - len(results.recorded.get(other.id, ())) for other in self.left(results))
         expected = sum(len(other.blocks) for other in self.jobs)
-        subject = "" if job.part is None else shown_bytes(job.part.size_bytes)
+        subject = job.case.name if job.part is None else shown_bytes(job.part.size_bytes)
         return Progress(
             activity="measuring",
             subject=subject,
@@ -60,7 +61,17 @@ class SweepPlanner:
         )
 
 
-class SnapshotPlanner(SweepPlanner):
+class CheckPlanner(KnownJobsPlanner):
+    """Plans the start in which a case is examined, for each case."""
+
+    def __init__(self, resolved: Resolved) -> None:
+        # The seed itself, which has no part in what is judged over several trials.
+        blocks = (Block(number=0, seed=resolved.settings.seed),)
+        jobs = [_job(resolved, CHECKED, case, HEAD, None, [0]) for case in resolved.cases]
+        super().__init__(resolved, [job.model_copy(update={"blocks": blocks}) for job in jobs], len(jobs))
+
+
+class SnapshotPlanner(KnownJobsPlanner):
     """Plans the starts of `zerolap snapshot`, and at the end those that are traced.
 
     All that is random comes from the seed and from what it is for, so that it is the same if the sweep is resumed.
@@ -131,7 +142,7 @@ class SnapshotPlanner(SweepPlanner):
         return jobs
 
 
-class EmulatedPlanner(SweepPlanner):
+class EmulatedPlanner(KnownJobsPlanner):
     """Plans the machines of `zerolap snapshot --kernel`, the largest first, several at once: they do not mind it."""
 
     def __init__(self, resolved: Resolved, sweep: EmulatedSweep, kernel: Kernel) -> None:
@@ -167,7 +178,9 @@ def failure_of(results: Results, engine: str, case: Case) -> TrialFailed | None:
     return failure.of(failure.side) if failure.side else failure
 
 
-def _job(resolved: Resolved, engine: str, case: Case, side: Side, part: SweepPart, blocks: Sequence[int]) -> TrialsJob:
+def _job(
+    resolved: Resolved, engine: str, case: Case, side: Side, part: SweepPart | None, blocks: Sequence[int]
+) -> TrialsJob:
     """Return a job of a side; blocks of all sides have the same seeds."""
     return TrialsJob(
         request=resolved.id,

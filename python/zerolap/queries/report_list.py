@@ -1,4 +1,4 @@
-"""Requests, comparisons, runs and sweeps in short, the newest first: all of them, page by page."""
+"""Requests, comparisons, runs, sweeps and checks in short, the newest first: all of them, page by page."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
@@ -23,11 +23,11 @@ class OutcomeCount(Record):
 
 
 class ListedReport(Record):
-    """A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
+    """A comparison, run, sweep or check in the list; `state` is the reason where its document cannot be read.
 
-    `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
-    `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
-    taken it. `head_commit` is null where the head is no commit.
+    `outcomes` is empty but for comparisons that are done. `base` is null for a single server. `platform` is the name of
+    the machine, or that of the fleet's platform that was asked for, while no machine has taken it. `head_commit` is
+    null where the head is no commit.
     """
 
     id: str
@@ -51,7 +51,7 @@ class ReportListParameters(Parameters):
     text: Annotated[str, Field(max_length=200, description="In an id, a name, a commit or a command line.")] = ""
     state: Annotated[RequestState | Literal[""], Field(description="The state of the request.")] = ""
     platform: Annotated[str, Field(max_length=200, description="The name of a machine or platform.")] = ""
-    kind: Annotated[RequestKind | Literal[""], Field(description="Comparisons, runs or sweeps alone.")] = ""
+    kind: Annotated[RequestKind | Literal[""], Field(description="Comparisons, runs, sweeps or checks alone.")] = ""
 
 
 class ReportList(Record):
@@ -143,6 +143,6 @@ def _read(sources: QuerySources, parameters: ReportListParameters) -> ReportList
 REPORTS: Final = page_query(
     _read,
     "reports",
-    "Comparisons, runs and sweeps, from their requests on, the newest first",
+    "Comparisons, runs, sweeps and checks, from their requests on, the newest first",
     table=lambda answer: report_rows(answer.reports),
 )

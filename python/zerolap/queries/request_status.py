@@ -16,7 +16,7 @@ FEWEST_CASES: Final = 2
 class RequestParameters(Parameters):
     """Which request."""
 
-    id: Annotated[str, Field(pattern=r"^[crw]-[0-9a-f-]{1,64}$", description="Its id.")]
+    id: Annotated[str, Field(pattern=r"^[ckrw]-[0-9a-f-]{1,64}$", description="Its id.")]
 
 
 class RequestStatus(Record):

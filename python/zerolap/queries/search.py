@@ -18,7 +18,7 @@ READ_COMMITS: Final = 200
 FEWEST_CHARACTERS: Final = 2
 HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 """What is a hash rather than the number of a pull request or a word."""
-REQUEST: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
+REQUEST: Final = re.compile(r"[ckrw]-[0-9a-f-]{4,64}")
 
 
 class SearchParameters(Parameters):

@@ -18,7 +18,7 @@ SHOWN_METRICS: Final = RUN_TABLE
 class TrialListParameters(Parameters):
     """The trials of which case, and of which of its sides."""
 
-    id: Annotated[str, Field(pattern=r"^[crw]-[0-9a-f-]{1,64}$", description="The id of a comparison, run or sweep.")]
+    id: Annotated[str, Field(pattern=r"^[ckrw]-[0-9a-f-]{1,64}$", description="The id of a request.")]
     case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
     side: Annotated[str, Field(max_length=40, description="A side; all without one.")] = ""
     after: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="The number of the last trial that is known.")] = 0

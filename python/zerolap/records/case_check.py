@@ -1,6 +1,6 @@
 """What a case did in a brief run, and its faults."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from zerolap.records.build import MeasuredServer
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
-CHECK_SCHEMA = "zerolap.check/1"
+CHECK_SCHEMA: Final = "zerolap.check/1"
 LARGEST_NOTHING_SHARE = 0.1
 """Share of replies that find nothing; with more, other work than that of the command is measured."""
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
@@ -131,9 +131,10 @@ class CheckedCase(Record):
 
 
 class CheckReport(Record):
-    """The document of `zerolap suites check`."""
+    """The document of `zerolap suites check`; `id` is that of its request."""
 
-    schema_: str = Field(default=CHECK_SCHEMA, alias="schema", serialization_alias="schema")
+    id: str = Field(default="", exclude=True)
+    schema_: Literal["zerolap.check/1"] = Field(default=CHECK_SCHEMA, alias="schema")
     created: str
     command_line: str
     server: MeasuredServer

@@ -1,4 +1,4 @@
-"""Requests: comparisons, runs and sweeps as they are asked for, before anything is built."""
+"""Requests: comparisons, runs, sweeps and checks as they are asked for, before anything is built."""
 
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -14,8 +14,8 @@ from zerolap.records.trial import Side, Windows
 
 REQUEST_SCHEMA: Final = "zerolap.request/1"
 
-RequestKind: TypeAlias = Literal["compare", "run", "snapshot"]
-"""What a request leads to, by the verb that makes it: a comparison, a run, or a sweep of snapshots."""
+RequestKind: TypeAlias = Literal["compare", "run", "snapshot", "check"]
+"""What a request leads to, by the verb that makes it: a comparison, a run, a sweep of snapshots, a check of cases."""
 
 RequestState: TypeAlias = Literal["waiting", "running", "done", "interrupted", "failed", "cancelled", "superseded"]
 
@@ -23,8 +23,13 @@ Priority: TypeAlias = Literal["release", "pull", "backfill"]
 """Releases are served before pull requests, and these before backfills."""
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
-ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots"]
-REPORT_PATHS: Final[dict[str, ReportPath]] = {"compare": "comparisons", "run": "runs", "snapshot": "snapshots"}
+ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots", "checks"]
+REPORT_PATHS: Final[dict[str, ReportPath]] = {
+    "compare": "comparisons",
+    "run": "runs",
+    "snapshot": "snapshots",
+    "check": "checks",
+}
 """Where the page of a request is, by its kind."""
 
 
@@ -52,10 +57,11 @@ class RequestedServer(Record):
 
 
 class Request(Record):
-    """A comparison, a run or a sweep as it is asked for, by a verb, the HTTP API, a trigger or Python.
+    """A comparison, a run, a sweep or a check as it is asked for, by a verb, the HTTP API, a trigger or Python.
 
-    `id` is also that of the document. `servers` are by side; a run has only a head, a comparison of a history can have
-    an anchor too, and those of a sweep have the names of its sides, or are a head. `sweep` is what a sweep measures.
+    `id` is also that of the document. `servers` are by side; a run and a check have only a head, a comparison of a
+    history can have an anchor too, and those of a sweep have the names of its sides, or are a head. `sweep` is what a
+    sweep measures.
     `cases` are not selected yet: what can be measured is known once the servers are built. `platform` is
     the name of a fleet's platform, empty for this machine. A newer request of the same `topic`, if that is not empty,
     supersedes an older one on the same platform.

@@ -62,7 +62,9 @@ class StoredRow:
     head_commit: str | None = None
 
 
-_IN_SHORT = select(document, request.c.state).join(request, request.c.id == document.c.id)
+_IN_SHORT = (
+    select(document, request.c.state).join(request, request.c.id == document.c.id).where(document.c.kind != "snapshot")
+)
 
 
 def as_json(record: Record) -> str:

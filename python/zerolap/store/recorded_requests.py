@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
-from sqlalchemy import Connection, Row, Table, delete, select, update
+from sqlalchemy import Connection, Row, Table, delete, or_, select, update
 
 from zerolap.records import (
     Platform,
@@ -234,9 +234,8 @@ def _what_there_is(connection: Connection) -> str:
     ).all()
     if not rows:
         return "the store is empty: measure something with zerolap compare or zerolap run"
-    return "the store holds " + ", ".join(
-        f"the {'comparison' if row.kind == 'compare' else 'run'} {row.id}" for row in rows
-    )
+    nouns = {"compare": "comparison", "run": "run", "snapshot": "sweep"}
+    return "the store holds " + ", ".join(f"the {nouns[row.kind]} {row.id}" for row in rows)
 
 
 def request_in_short(row: Row[Any]) -> RequestInShort:
@@ -336,8 +335,12 @@ class RequestRecords(Records):
         return self._database.values(statement.order_by(request.c.number.desc()))
 
     def undocumented(self, limit: int) -> list[RequestInShort]:
-        """Return the newest requests to this machine that have no document yet, the newest first."""
-        is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
+        """Return the newest requests to this machine without a document, in short, the newest first.
+
+        They are those that have none yet, and checks, which have none but their trials.
+        """
+        lacks = or_(request.c.state != "done", request.c.kind == "check")
+        is_meant = (request.c.platform == "", lacks, document.c.id.is_(None))
         joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
         newest = self._database.rows(joined.order_by(request.c.number.desc()).limit(limit))
         return [request_in_short(row) for row in newest]

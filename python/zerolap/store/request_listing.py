@@ -36,7 +36,7 @@ MOST_OF_ID: Final = 1_000
 RESULTS_OF_CASES: Final = 100
 """The newest results that are searched for cases."""
 DIGITS_OF_CHANGE: Final = 32
-ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
+ID_BEGINS: Final = re.compile(r"[ckrw]-[0-9a-f-]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def _listed(connection: Connection, wanted: RequestFilter, newest: int, oldest: 
 def _matching(wanted: RequestFilter) -> Select[Any]:
     statement = (
         select(request, document.c.document.label("document_of"), platform.c.name.label("machine"))
-        .outerjoin(document, document.c.id == request.c.id)
+        .outerjoin(document, and_(document.c.id == request.c.id, document.c.kind != "snapshot"))
         .outerjoin(platform, platform.c.fingerprint == request.c.platform_fingerprint)
     )
     if wanted.state:

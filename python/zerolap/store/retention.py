@@ -17,7 +17,7 @@ from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.blobs import StoredBlob
 from zerolap.store.database import RecordsWithBlobs
 from zerolap.store.recorded_requests import OPEN_STATES
-from zerolap.store.tables import artifact, job, kept_history, kept_work, request, sweep, trial, trigger
+from zerolap.store.tables import artifact, document, job, kept_history, kept_work, request, trial, trigger
 from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
@@ -29,7 +29,7 @@ GRACE_SECONDS: Final = 86_400.0
 BUILD_SECONDS: Final = 30 * 86_400.0
 TRIAL_BLOBS: Final = (
     *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick, trial.c.call_counts),
-    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.snapshot),
+    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.record),
 )
 """The columns of a trial that hold digests of blobs."""
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
@@ -44,8 +44,7 @@ class Retention:
     that was not used for `build_seconds` is removed: it can be built again.
 
     A history that was judged is kept as a request is: while it was judged last within `seconds`, or is one of the
-    newest `per_branch` of its repository and range on its platform; a sweep of snapshots while it ended within
-    `seconds`, or is one of the newest `per_branch` on its platform. `blob_bytes` does not count the blobs of sweeps.
+    newest `per_branch` of its repository and range on its platform.
     """
 
     seconds: float | None = None
@@ -71,13 +70,12 @@ class _Servers(BaseModel):
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed, or would be: the ids of requests and sweeps, histories, blobs with their compressed size."""
+    """What was removed, or would be: the ids of requests, histories, blobs with their compressed size."""
 
     requests: list[str] = field(default_factory=list)
     histories: int = 0
     blobs: int = 0
     blob_bytes: int = 0
-    sweeps: list[str] = field(default_factory=list)
 
 
 def outlived(connection: Connection, retention: Retention, now: float) -> list[str]:
@@ -85,11 +83,9 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
     if retention.seconds is None and retention.per_branch is None:
         return []
     columns = (request.c.id, request.c.topic, request.c.platform, request.c.state, request.c.submitted)
-    # Sweeps that are done have documents of their own, with which they go.
-    others = select(*columns).outerjoin(sweep, sweep.c.id == request.c.id).where(sweep.c.id.is_(None))
     later: dict[tuple[str, str], int] = {}
     removable = []
-    for row in connection.execute(others.order_by(request.c.number.desc())):
+    for row in connection.execute(select(*columns).order_by(request.c.number.desc())):
         rank = later[row.topic, row.platform] = later.get((row.topic, row.platform), 0) + 1
         is_new = retention.per_branch is not None and rank <= retention.per_branch
         is_young = retention.seconds is not None and now - row.submitted < retention.seconds
@@ -122,23 +118,6 @@ def outlived_histories(connection: Connection, retention: Retention, now: float)
         is_young = oldest is not None and row.created > oldest
         if not is_new and not is_young:
             removable.append(OutlivedHistory(row.number, row.created))
-    return removable
-
-
-def outlived_sweeps(connection: Connection, retention: Retention, now: float) -> list[str]:
-    """Return the ids of the sweeps of snapshots that age and number do not keep."""
-    if retention.seconds is None and retention.per_branch is None:
-        return []
-    oldest = _oldest_kept(retention, now)
-    columns = (sweep.c.id, sweep.c.created, sweep.c.platform_fingerprint)
-    later: Counter[str] = Counter()
-    removable = []
-    for row in connection.execute(select(*columns).order_by(sweep.c.number.desc())):
-        later[row.platform_fingerprint] += 1
-        is_new = retention.per_branch is not None and later[row.platform_fingerprint] <= retention.per_branch
-        is_young = oldest is not None and row.created > oldest
-        if not is_new and not is_young:
-            removable.append(row.id)
     return removable
 
 
@@ -186,18 +165,19 @@ def blobs_of(connection: Connection, identity: str) -> set[str]:
     measured = select(*TRIAL_BLOBS)
     digests = {digest for row in connection.execute(measured.where(trial.c.request_id == identity)) for digest in row}
     digests |= set(connection.execute(select(job.c.log).where(job.c.request_id == identity)).scalars())
-    document = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
-    digests |= set(_archives(document))
+    digests |= set(connection.execute(select(document.c.blob).where(document.c.id == identity)).scalars())
+    asked = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+    digests |= set(_archives(asked))
     return {digest for digest in digests if digest is not None}
 
 
 def referenced_blobs(connection: Connection) -> set[str]:
     """Return the digests of all blobs that a row refers to."""
     digests: set[str | None] = set()
-    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob, sweep.c.blob):
+    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob, document.c.blob):
         digests |= set(connection.execute(select(column).where(column.is_not(None)).distinct()).scalars())
-    for document in connection.execute(select(request.c.document)).scalars():
-        digests |= set(_archives(document))
+    for asked in connection.execute(select(request.c.document)).scalars():
+        digests |= set(_archives(asked))
     return {digest for digest in digests if digest is not None}
 
 
@@ -212,24 +192,24 @@ def _open_builds(connection: Connection) -> set[str]:
     return digests
 
 
-def _archives(document: str | None) -> Iterator[str]:
+def _archives(asked: str | None) -> Iterator[str]:
     """Yield the digests of the packed sources of a request."""
     try:
-        servers = json.loads(document or "{}").get("servers", {})
+        servers = json.loads(asked or "{}").get("servers", {})
         for server in servers.values():
             archive = server.get("source", {}).get("archive")
             if isinstance(archive, str):
                 yield archive
     except (ValueError, AttributeError, RecursionError):
         # What is left of a damaged document may still name its sources.
-        yield from re.findall(DIGEST, document or "")
+        yield from re.findall(DIGEST, asked or "")
 
 
 class RetentionRecords(RecordsWithBlobs):
     """Removes what is not kept."""
 
     def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
-        """Remove results, sweeps and histories that are not kept, and blobs to which nothing refers.
+        """Remove results and histories that are not kept, and blobs to which nothing refers.
 
         With `dry_run` it only returns them. What a kept result refers to stays. Raises `EnvironmentMissing`.
         """
@@ -240,11 +220,8 @@ class RetentionRecords(RecordsWithBlobs):
             gone = outlived(connection, retention, now)
             gone += _beyond_bytes(connection, retention, blobs, set(all_ids).difference(gone))
             histories = outlived_histories(connection, retention, now)
-            sweeps = outlived_sweeps(connection, retention, now)
-            removed = {*gone, *sweeps}
+            removed = set(gone)
             kept = {blob for each in all_ids if each not in removed for blob in blobs_of(connection, each)}
-            of_sweeps = connection.execute(select(sweep.c.id, sweep.c.blob))
-            kept.update(row.blob for row in of_sweeps if row.id not in sweeps)
             needed, artifacts = _open_builds(connection), []
             for packed in connection.execute(select(artifact).where(artifact.c.blob.is_not(None))):
                 used = blobs[packed.blob].stored if packed.blob in blobs else now
@@ -256,20 +233,19 @@ class RetentionRecords(RecordsWithBlobs):
         superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
         blob_bytes = sum(blob.size_bytes for blob in superfluous)
         if not dry_run:
-            self._remove(gone, histories, sweeps, artifacts)
+            self._remove(gone, histories, artifacts)
             # Rows that were recorded meanwhile may refer to old blobs.
             with self._database.read_transaction() as connection:
                 still_referenced = referenced_blobs(connection)
             for blob in superfluous:
                 if blob.digest not in still_referenced:
                     self.blobs.remove(blob.digest)
-        return Removal(gone, len(histories), len(superfluous), blob_bytes, sweeps)
+        return Removal(gone, len(histories), len(superfluous), blob_bytes)
 
     def _remove(
         self,
         requests: Sequence[str],
         histories: Iterable[OutlivedHistory],
-        sweeps: Sequence[str],
         artifacts: Iterable[tuple[str, str]],
     ) -> None:
         for first in range(0, len(requests), ROWS_AT_ONCE):
@@ -279,8 +255,6 @@ class RetentionRecords(RecordsWithBlobs):
             with self._database.write_transaction() as connection:
                 remove_history(connection, history)
         with self._database.write_transaction() as connection:
-            for table in (request, sweep):
-                connection.execute(delete(table).where(table.c.id.in_(sweeps)))
             for build, builder in artifacts:
                 connection.execute(delete(artifact).where(artifact.c.build == build, artifact.c.builder == builder))
             remove_unused_work(connection)

@@ -10,7 +10,7 @@ from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, Usage
 from zerolap.store.database import RecordsWithBlobs, begins_with, upsert
 from zerolap.store.documents import as_json
 from zerolap.store.recorded_requests import LATEST, find, keep_platform
-from zerolap.store.tables import request, sweep
+from zerolap.store.tables import document, request
 
 NOUN: Final = "sweep of snapshots"
 
@@ -33,18 +33,17 @@ class SweepRecords(RecordsWithBlobs):
     """Sweeps that have ended; its methods may be called from any thread, and raise as those of the store."""
 
     def record(self, report: SweepReport) -> None:
-        """Record the document of a sweep, replacing the one of its id."""
-        blob = self.blobs.put(as_json(report).encode())
+        """Record the document of a sweep that was requested, replacing the recorded one."""
         columns = {
             "id": report.id,
-            "created": report.created,
+            "kind": "snapshot",
             "platform_fingerprint": report.platform.fingerprint,
-            "blob": blob,
+            "blob": self.blobs.put(as_json(report).encode()),
             "document": as_json(_in_short(report)),
         }
         with self._database.write_transaction() as connection:
             keep_platform(connection, report.platform)
-            upsert(connection, sweep, ["id"], [columns])
+            upsert(connection, document, ["id"], [columns])
 
     def report(self, wanted: str) -> SweepReport:
         """Return the sweep with that id, the unique beginning of an id, or `latest`.
@@ -57,7 +56,7 @@ class SweepRecords(RecordsWithBlobs):
                 f"the sweep {unfinished} is not done", hint=f"zerolap explain {unfinished} shows what is recorded"
             )
         with self._database.read_transaction() as connection:
-            row = find(connection, sweep, wanted, NOUN)
+            row = find(connection, document, wanted, NOUN, kind="snapshot")
         return read_stored_sweep(self.blobs.get(row.blob).decode(), row.id)
 
     def unfinished(self, wanted: str) -> str | None:
@@ -65,19 +64,16 @@ class SweepRecords(RecordsWithBlobs):
         if wanted == LATEST:
             return None
         is_meant = (request.c.kind == "snapshot", begins_with(request.c.id, wanted))
-        joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
-        ids = self._database.values(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2))
+        joined = select(request.c.id).join(document, document.c.id == request.c.id, isouter=True)
+        ids = self._database.values(joined.where(*is_meant, document.c.id.is_(None)).limit(2))
         return ids[0] if len(ids) == 1 else None
-
-    def has(self, identity: str) -> bool:
-        """Whether there is a sweep with exactly that id."""
-        return self._database.first(select(sweep.c.id).where(sweep.c.id == identity)) is not None
 
     def newest(self, limit: int, before: int | None = None) -> Sequence[StoredSweep]:
         """Return the newest sweeps, or those older than the one of a number, the newest first."""
-        statement = select(sweep).order_by(sweep.c.number.desc()).limit(limit)
+        statement = select(document, request.c.created).join(request, request.c.id == document.c.id)
+        statement = statement.where(document.c.blob.is_not(None)).order_by(document.c.number.desc()).limit(limit)
         if before is not None:
-            statement = statement.where(sweep.c.number < before)
+            statement = statement.where(document.c.number < before)
         return [_stored(row) for row in self._database.rows(statement)]
 
 

@@ -112,7 +112,7 @@ platform_facts = Table(
     Column("first_seen", String, nullable=False),
 )
 
-# A comparison, run or sweep as it was asked for, in `document`. `platform` is the name of a fleet's platform, empty for
+# A comparison, run, sweep or check as it was asked for, in `document`. `platform` names a fleet's platform, empty for
 # this machine; `reason` states why the request failed, was superseded or waits. What it means on its platform is null
 # until its servers are built: `resolved`, with its digest, its platform and the variants of its builds by side.
 request = Table(
@@ -135,7 +135,7 @@ request = Table(
     Column("platform_fingerprint", ForeignKey("platform.fingerprint")),
     Column("variants", Text),
     Column("resolved", Text),
-    CheckConstraint("kind IN ('compare', 'run', 'snapshot')", name="kind"),
+    CheckConstraint("kind IN ('compare', 'run', 'snapshot', 'check')", name="kind"),
     CheckConstraint(
         "state IN ('waiting', 'running', 'done', 'interrupted', 'failed', 'cancelled', 'superseded')", name="state"
     ),
@@ -187,7 +187,7 @@ trial = Table(
     Column("executed", String),
     Column("executed_code", String),
     Column("traced", String),
-    Column("snapshot", String),
+    Column("record", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
@@ -248,6 +248,7 @@ metric = Table(
 )
 
 # The document of a comparison or a run, without its cases; a run has no base. The other columns repeat parts of it.
+# That of a sweep of snapshots is in short, without its builds; `blob` is the digest of the whole.
 document = Table(
     "document",
     metadata,
@@ -255,10 +256,11 @@ document = Table(
     Column("id", ID, ForeignKey("request.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("kind", String, nullable=False),
     Column("base_build", String),
-    Column("head_build", String, nullable=False),
+    Column("head_build", String),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
     Column("document", Text, nullable=False),
-    CheckConstraint("kind IN ('compare', 'run')", name="kind"),
+    Column("blob", String),
+    CheckConstraint("kind IN ('compare', 'run', 'snapshot')", name="kind"),
     Index(None, "base_build"),
     Index(None, "head_build"),
     Index(None, "platform_fingerprint"),
@@ -316,18 +318,12 @@ finding = Table(
     Index(None, "function"),
 )
 
-# A sweep of snapshots that is done, with the id of its request: `blob` is the digest of its document, `document` is it
-# without its repetitions.
-sweep = Table(
-    "sweep",
-    metadata,
-    Column("number", Integer, primary_key=True),
-    Column("id", ID, nullable=False, unique=True),
-    Column("created", String, nullable=False),
-    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
-    Column("blob", String, nullable=False),
-    Column("document", Text, nullable=False),
-    Index(None, "platform_fingerprint"),
+# Few documents are of sweeps, which are listed apart.
+Index(
+    "ix_document_sweep",
+    document.c.number,
+    sqlite_where=document.c.blob.is_not(None),
+    postgresql_where=document.c.blob.is_not(None),
 )
 
 # How much starts of the same build differed, from comparisons of a build with itself: a variance of log ratios with its

@@ -538,7 +538,7 @@ export interface FleetJob {
   engine: string | null;
   subject: string;
   request: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
   agent: string | null;
@@ -566,7 +566,7 @@ export interface FleetQueue {
 /** A request to the fleet; `jobs` are counted by the state of the last try at each. */
 export interface FleetRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   sides: Array<string>;
   head_commit: NamedCommit | null;
@@ -845,15 +845,15 @@ export interface ListedPlatform {
 }
 
 /**
- * A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
+ * A comparison, run, sweep or check in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
- * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
- * taken it. `head_commit` is null where the head is no commit.
+ * `outcomes` is empty but for comparisons that are done. `base` is null for a single server. `platform` is the name
+ * of the machine, or that of the fleet's platform that was asked for, while no machine has taken it. `head_commit` is
+ * null where the head is no commit.
  */
 export interface ListedReport {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   created: string;
   base: string | null;
   head: string;
@@ -1043,7 +1043,7 @@ export interface NamedLines {
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   platform: string;
   sides: Array<string>;
   state: string;
@@ -2026,7 +2026,7 @@ export interface TriggerList {
  */
 export interface TriggeredRequest {
   id: string;
-  path: "comparisons" | "runs" | "snapshots";
+  path: "comparisons" | "runs" | "snapshots" | "checks";
   state: string;
   outcomes: Array<OutcomeCount>;
   head_commit: NamedCommit | null;

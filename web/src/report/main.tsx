@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { useLocalList } from "../core/cases/CaseList.tsx";
 import { CaseDetails, CasesPage } from "../core/cases/CasesPage.tsx";
 import {
+  CHECK_SCHEMA,
   type Drawings,
   documentIn,
   EMULATED_SCHEMA,
@@ -12,6 +13,7 @@ import {
 } from "../core/cases/documents.ts";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import type { CaseList } from "../core/records.ts";
+import { Sheet } from "../core/Sheet.tsx";
 import { EmulatedForks } from "../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
 import { documentText, embeddedDetails, embeddedDrawings, embeddedSheet } from "./embedded.ts";
@@ -36,6 +38,8 @@ function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: D
     case EMULATED_SCHEMA:
       setTitle(measured.server.name);
       return <EmulatedForks report={measured} sheet={embeddedSheet()} />;
+    case CHECK_SCHEMA:
+      return <Sheet sheet={embeddedSheet()} />;
     default:
       return <OfCases drawings={drawings} />;
   }

@@ -2,7 +2,7 @@ import { OutcomeMark } from "../../core/cases/OutcomeMark.tsx";
 import type { ListedReport } from "../../core/records.ts";
 import { HeadSubject } from "../changes/CommitSubject.tsx";
 
-/** Comparisons, runs and sweeps in short, each with a link to its page. */
+/** Comparisons, runs, sweeps and checks in short, each with a link to its page. */
 export function ReportTable({ reports }: { reports: ListedReport[] }) {
   const isPlaced = reports.some(({ platform }) => platform !== "");
   return (

@@ -13,6 +13,7 @@ const KINDS = [
   ["compare", "comparisons"],
   ["run", "runs"],
   ["snapshot", "sweeps of snapshots"],
+  ["check", "checks of cases"],
 ] as const;
 
 /** All requests with what became of them, the newest first: filtered, and page by page. */
@@ -29,7 +30,7 @@ export default function ReportsPage({ parameters }: PageProps) {
   const choose = (changes: Record<string, string>) => setParameters({ ...changes, before: null });
   return (
     <>
-      <h1>Comparisons, runs and sweeps</h1>
+      <h1>Comparisons, runs, sweeps and checks</h1>
       <search class="filter">
         <TextFilter text={text} onText={(written) => choose({ text: written })} />
         <Choice name="kind" any="all kinds" value={filter.kind} values={KINDS} choose={choose} />

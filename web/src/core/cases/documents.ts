@@ -14,7 +14,14 @@ export const COMPARISON_SCHEMA = "zerolap.comparison/1";
 export const RUN_SCHEMA = "zerolap.run/1";
 export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
 export const EMULATED_SCHEMA: EmulatedSnapshotReport["schema"] = "zerolap.emulated-snapshot/1";
-const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA, EMULATED_SCHEMA];
+export const CHECK_SCHEMA = "zerolap.check/1";
+const SCHEMAS: readonly string[] = [
+  COMPARISON_SCHEMA,
+  RUN_SCHEMA,
+  SNAPSHOT_SCHEMA,
+  EMULATED_SCHEMA,
+  CHECK_SCHEMA,
+];
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
@@ -58,7 +65,7 @@ export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
 export type MeasuredDocument =
-  | { schema: typeof COMPARISON_SCHEMA | typeof RUN_SCHEMA }
+  | { schema: typeof COMPARISON_SCHEMA | typeof RUN_SCHEMA | typeof CHECK_SCHEMA }
   | SnapshotReport
   | EmulatedSnapshotReport;
 

@@ -4,12 +4,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zerolap.engines import PinnedTrial, counted_topology, deployed
+from zerolap.engines.counted_deployment import counted_topology
+from zerolap.engines.probing.holding import errors_counted, held_by, memory_limit_bytes
+from zerolap.engines.probing.recorder import Recorder
+from zerolap.engines.probing.samples import CommandSamples, Sample, shown
+from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.load import LoadProgram, SliceResult, Target, by_socket, companions, load_program, prepare, timed_arguments
-from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
-from zerolap.probing.recorder import Recorder
-from zerolap.probing.samples import CommandSamples, Sample, shown
-from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, TrialFailed
+from zerolap.records import SCRIPTS, Case, HeldOverTime, TrialFailed
 from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, first_dead, read_demands_ns
 
@@ -59,7 +60,6 @@ class Burst:
 class ProbedCase:
     """What a case did: by command before the burst and after it, the burst itself, and what the server held."""
 
-    checks: list[Check]
     held: HeldOverTime
     memory_limit_bytes: int | None
     before: dict[str, CommandSamples]
@@ -78,7 +78,8 @@ def probe(trial: PinnedTrial) -> ProbedCase:
         server = deployment.nodes[0].server
         target = Target([server], by_socket(server.socket, server.load_login))
         empty = held_by(server)
-        checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
+        prepare(target, case, trial.seed, log)
+        loaded = held_by(server)
         deployment.attach_replicas()
         writing = _writing(server)
         with companions(server, case.companions, trial.seed, log, trial.pinning.client) as beside:
@@ -91,7 +92,7 @@ def probe(trial: PinnedTrial) -> ProbedCase:
         held = HeldOverTime(
             empty=empty, loaded=loaded, before_burst=before_burst, after_burst=after_burst, left=held_by(server)
         )
-        return ProbedCase(checks, held, memory_limit_bytes(server), before, after, burst, 2 * _samples(case))
+        return ProbedCase(held, memory_limit_bytes(server), before, after, burst, 2 * _samples(case))
 
 
 def _samples(case: Case) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from zerolap import _core
-from zerolap.probing.samples import Sample, shown
+from zerolap.engines.probing.samples import Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, written
 from zerolap.server import ServerLogin
