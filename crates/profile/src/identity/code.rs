@@ -86,6 +86,9 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
 /// What a function of the source occupies in it, by its symbol's normal form.
 pub(super) type LinesOf = HashMap<String, Vec<RangeInclusive<u32>>>;
 
+/// Of a symbol: the digest of its code, and what that refers to.
+type Piece = ([u8; 32], Vec<String>);
+
 /// What the code of a function is, wherever a linker puts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionCode {
@@ -120,7 +123,7 @@ pub(super) fn of_functions(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMa
         bodies.push((name, body, targets));
     }
     let contents = contents(&mut data);
-    let mut by_name: BTreeMap<&str, Vec<([u8; 32], Vec<String>)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Vec<Piece>> = BTreeMap::new();
     for (name, body, targets) in bodies.iter().filter(|(name, ..)| !name.is_empty()) {
         let (mut hash, mut names) = (Sha256::new_with_prefix(body), Vec::new());
         for target in targets.iter().map(|target| *target as usize) {
@@ -139,10 +142,12 @@ pub(super) fn of_functions(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMa
 }
 
 /// The code of functions of one name, and of what compilers split from them.
-fn together(mut pieces: Vec<([u8; 32], Vec<String>)>) -> FunctionCode {
+fn together(mut pieces: Vec<Piece>) -> FunctionCode {
     pieces.sort_unstable();
     let mut hash = Sha256::new();
-    pieces.iter().for_each(|(digest, _)| hash.update(digest));
+    for (digest, _) in &pieces {
+        hash.update(digest);
+    }
     let names = pieces.into_iter().flat_map(|(_, names)| names).collect();
     FunctionCode { digest: hexadecimal(&hash.finalize()), names }
 }
