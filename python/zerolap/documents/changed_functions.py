@@ -28,7 +28,7 @@ class _Changed:
     """A changed function: its definition on each side that has it, and its changed lines with code there."""
 
     definitions: Mapping[Side, SourceFunction]
-    lines: Mapping[Side, frozenset[int]]
+    lines: Mapping[Side, set[int]]
     in_diff: bool
 
     @property
@@ -80,7 +80,7 @@ def _changed(code: ComparedCode) -> Iterator[_Changed]:
     for key in touched:
         if key[0] in differing or key[0] not in comparable:
             definitions = {side: by_key[side][key] for side in sides if key in by_key[side]}
-            yield _Changed(definitions, {side: lines[side].get(key, frozenset()) for side in sides}, in_diff=True)
+            yield _Changed(definitions, {side: lines[side].get(key, set()) for side in sides}, in_diff=True)
     if not is_outside:
         return
     for key, function in by_key[HEAD].items():
@@ -89,35 +89,35 @@ def _changed(code: ComparedCode) -> Iterator[_Changed]:
             yield _Changed({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
 
 
-def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], frozenset[int]]], bool]:
+def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], set[int]]], bool]:
     """Return the changed lines of functions by side, and whether others changed that functions may depend on."""
-    by_function: dict[Side, dict[tuple[str, str], frozenset[int]]] = {BASE: {}, HEAD: {}}
+    by_function: dict[Side, dict[tuple[str, str], set[int]]] = {BASE: {}, HEAD: {}}
     if isinstance(code.changes, UnknownChanges):
         return by_function, True
     is_outside = bool(code.changes.left_out)
     for side, by_file in zip((BASE, HEAD), changed_code_lines(code.changes), strict=True):
-        definitions = _by_file(code.functions[side])
+        definitions = _by_first_line(code.functions[side])
         for file, numbers in by_file.items():
-            holders = definitions.get(as_in_graphs(file), [])
-            starts = [function.first_line for function in holders]
+            holders = definitions.get(as_in_graphs(file), {})
+            starts, with_code = sorted(holders), code.code_lines[side].get(as_in_graphs(file), frozenset())
             for number in numbers:
                 at = bisect(starts, number) - 1
-                if at < 0 or number > holders[at].last_line:
-                    is_outside = is_outside or is_compiled(file)
-                    continue
                 # Functions that one macro defines share their lines.
-                for function in holders:
-                    if function.first_line == starts[at]:
-                        has_code = number in code.code_lines[side].get(function.file, ())
-                        known = by_function[side].setdefault(function.key, frozenset())
-                        by_function[side][function.key] = known | {number} if has_code else known
+                holding = (
+                    [function for function in holders[starts[at]] if number <= function.last_line] if at >= 0 else []
+                )
+                is_outside = is_outside or (not holding and is_compiled(file))
+                for function in holding:
+                    lines = by_function[side].setdefault(function.key, set())
+                    lines |= {number} & with_code
     return by_function, is_outside
 
 
-def _by_file(functions: Sequence[SourceFunction]) -> dict[str, list[SourceFunction]]:
-    by_file: dict[str, list[SourceFunction]] = {}
-    for function in sorted(functions, key=lambda function: function.first_line):
-        by_file.setdefault(function.file, []).append(function)
+def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, list[SourceFunction]]]:
+    """Return the functions by file and by the line that they begin in."""
+    by_file: dict[str, dict[int, list[SourceFunction]]] = {}
+    for function in functions:
+        by_file.setdefault(function.file, {}).setdefault(function.first_line, []).append(function)
     return by_file
 
 

@@ -31,7 +31,7 @@ def as_in_graphs(file: str) -> str:
     return file.removeprefix(SOURCES)
 
 
-Lines: TypeAlias = Mapping[str, Collection[int]]
+Lines: TypeAlias = Mapping[str, frozenset[int]]
 """Numbers of lines by file."""
 
 
@@ -52,7 +52,7 @@ class ComparedCode:
 class ExecutedCode:
     """What a case executed on one side; `names` are functions that have code of their own, in whichever file.
 
-    `functions` are names with files, also of those that are inlined; `lines` are files with numbers.
+    `functions` are names with files, also of those that are inlined; `lines` are numbers of changed files.
     """
 
     names: frozenset[str]
@@ -73,6 +73,7 @@ class ExecutedCases:
     def __init__(self, results: Results, code: ComparedCode) -> None:
         self.definitions = {side: SourceFunctions(functions) for side, functions in code.functions.items()}
         self._blobs = results.blobs
+        self._code_lines = code.code_lines
         self._read: dict[tuple[Side, tuple[str, ...]], ExecutedCode] = {}
         self._cases = [(case, results.counted.get(case.name)) for case in results.resolved.cases]
         counted = [trials for _, trials in self._cases if trials is not None and trials.usable and trials.all]
@@ -92,7 +93,7 @@ class ExecutedCases:
         if of_all not in self._read:
             graphs = [CallGraph.model_validate_json(self._blobs.get(digest)) for digest in digests]
             names = _core.executed_functions(self._blobs.get(measurement.executed)) if measurement.executed else []
-            self._read[of_all] = _executed_code(graphs, names, self.definitions[side])
+            self._read[of_all] = _executed_code(graphs, names, self.definitions[side], self._code_lines[side].keys())
         return self._read[of_all]
 
 
@@ -106,7 +107,9 @@ def _is_known(case: Case, counted: Trials | None, results: Results) -> bool:
     return all(of_side[0].graph is not None for of_side in measurements if of_side)
 
 
-def _executed_code(graphs: list[CallGraph], names: list[str], definitions: SourceFunctions) -> ExecutedCode:
+def _executed_code(
+    graphs: list[CallGraph], names: list[str], definitions: SourceFunctions, changed_files: Collection[str]
+) -> ExecutedCode:
     functions: set[tuple[str, str]] = set()
     files: set[str] = set()
     lines: set[tuple[str, int]] = set()
@@ -120,4 +123,5 @@ def _executed_code(graphs: list[CallGraph], names: list[str], definitions: Sourc
     owners = (definitions.at(file, line) for file, line in lines)
     functions |= {owner.key for owner in owners if owner is not None}
     files |= {file for file, _ in lines}
-    return ExecutedCode(frozenset(names), frozenset(functions), frozenset(files), frozenset(lines))
+    of_changed = frozenset(place for place in lines if place[0] in changed_files)
+    return ExecutedCode(frozenset(names), frozenset(functions), frozenset(files), of_changed)

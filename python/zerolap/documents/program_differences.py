@@ -35,7 +35,7 @@ class _Renamed:
     def __post_init__(self) -> None:
         self.names: dict[str, str] = {}
         of_base, of_head = (
-            {*functions, *(name for function in functions.values() for name in function.names)}
+            {*functions, *(name for function in functions.values() for name in function.names.split())}
             for functions in (self.base, self.head)
         )
         by_digest = {self.head[name].digest: name for name in self.head.keys() - self.base.keys()}
@@ -43,13 +43,16 @@ class _Renamed:
             other = name if name in self.head else by_digest.get(function.digest)
             if other is None or self.head[other].digest != function.digest:
                 continue
-            for old, new in ((name, other), *zip(function.names, self.head[other].names, strict=False)):
+            pairs = zip(function.names.split(), self.head[other].names.split(), strict=False)
+            for old, new in ((name, other), *pairs):
                 if old != new and old not in of_head and new not in of_base:
                     self.names.setdefault(old, new)
 
     def are_alike(self, old: str, new: str) -> bool:
         """Whether a function of the base and one of the head do the same, to things of the same names but for these."""
         before, after = self.base[old], self.head[new]
-        return before.digest == after.digest and [self.names.get(name, name) for name in before.names] == list(
-            after.names
-        )
+        if before.digest != after.digest:
+            return False
+        if before.names == after.names:
+            return True
+        return [self.names.get(name, name) for name in before.names.split()] == after.names.split()

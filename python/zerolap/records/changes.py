@@ -47,10 +47,10 @@ class SourceFunction:
 
 @dataclass(frozen=True)
 class FunctionCode:
-    """What a function does in a program: a digest of its instructions, and the names of what they refer to."""
+    """What a function does in a program: a digest of its instructions, and what they refer to, separated by spaces."""
 
     digest: str
-    names: tuple[str, ...]
+    names: str
 
 
 FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]

@@ -56,6 +56,8 @@ class ReaderLimits:
 
 OUT_OF_MEMORY = "out of memory"
 LIMITS = ReaderLimits()
+LIMITS_OF_CODE = ReaderLimits(result_bytes=16 << 20)
+"""Of what is read of all functions, which takes a multiple of its size in the lab: a server has some 2 MiB."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +97,15 @@ def structures(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> li
     return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
 
 
-def function_code(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> dict[str, FunctionCode]:
+def function_code(path: str, source_root: str, limits: ReaderLimits = LIMITS_OF_CODE) -> dict[str, FunctionCode]:
     """Return what `_core.function_code` does, by name; raises `OSError`, `UnreadableFile`."""
     result = _read("function_code", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
-    return {name: FunctionCode(digest, tuple(names.split())) for name, digest, names in zip(*[values] * 3, strict=True)}
+    return {name: FunctionCode(digest, names) for name, digest, names in zip(*[values] * 3, strict=True)}
 
 
 def code_lines(
-    path: str, source_root: str, files: Collection[str], limits: ReaderLimits = LIMITS
+    path: str, source_root: str, files: Collection[str], limits: ReaderLimits = LIMITS_OF_CODE
 ) -> dict[str, frozenset[int]]:
     """Return what `_core.code_lines` does, by file; raises `OSError`, `UnreadableFile`."""
     result = _read("code_lines", [path], [source_root, *files], limits)
