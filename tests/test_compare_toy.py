@@ -215,10 +215,10 @@ def test_each_changed_function_is_executed_by_cases_or_not_measured(compare: Any
 
 @pytest.mark.slow
 def test_a_macro_changes_the_functions_that_use_it(compare: Any, toy: ToySource) -> None:
-    toy.replace("commands.c", "static uint64_t last_checksum;", "static uint64_t last_checksum;\n#define STEP 1")
+    toy.replace("server.h", "#define MAX_ARGUMENTS 64", "#define MAX_ARGUMENTS 64\n#define STEP 1")
     toy.replace("commands.c", "(long long)(last_checksum >> 1)", "(long long)(last_checksum >> STEP)")
     base = toy.commit("a macro")
-    toy.replace("commands.c", "#define STEP 1", "#define STEP 3")
+    toy.replace("server.h", "#define STEP 1", "#define STEP 3")
     document = compare(base, toy.commit("another value"), "toy-get").document()
     assert document["changed_functions"]["number"] == 1
     (function,) = document["unmeasured"]

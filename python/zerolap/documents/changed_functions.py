@@ -16,7 +16,7 @@ from zerolap.records import (
     Side,
     SourceFunction,
     UnknownChanges,
-    is_compiled,
+    may_be_built,
 )
 
 MOST_LISTED: Final = 500
@@ -106,7 +106,7 @@ def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str],
                 holding = (
                     [function for function in holders[starts[at]] if number <= function.last_line] if at >= 0 else []
                 )
-                is_outside = is_outside or (not holding and is_compiled(file))
+                is_outside = is_outside or (not holding and may_be_built(file))
                 for function in holding:
                     lines = by_function[side].setdefault(function.key, set())
                     lines |= {number} & with_code
