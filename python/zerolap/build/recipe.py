@@ -1,4 +1,4 @@
-"""How a source tree becomes a server: the command that builds it, its flags, and the build itself.
+"""How a source tree becomes a server: the command that builds it, its flags, its steps, and what a failed step says.
 
 Redis, Valkey and their relatives share a Makefile, which hands flags to the compiler in another way in each era. All
 eras since Redis 2.6 read `src/.make-settings` after their own defaults and before they compose the final flags, and

@@ -1,4 +1,4 @@
-"""`zerolap snapshot`: what a save in the background costs the clients of a server, over sizes of data."""
+"""`zerolap snapshot`: what a save in the background costs clients, over sizes, also with a kernel of one's own."""
 
 import re
 from dataclasses import dataclass

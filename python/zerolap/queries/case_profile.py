@@ -1,4 +1,4 @@
-"""The stacks of one case on one side: what functions and lines take, and the stacks in formats of other programs.
+"""What functions and lines of a case take, or wait for, from its stacks; the stacks in formats of other programs.
 
 They are of the time on the processor, sampled, or of the time off it, traced; a sample of the latter is a nanosecond.
 """

@@ -1,4 +1,4 @@
-"""The words and the order of all reports on a comparison: headline, order of cases, sentences."""
+"""The words of all reports on a comparison: sentences, the order of cases, the metric that a column is named after."""
 
 from collections import Counter
 from collections.abc import Sequence

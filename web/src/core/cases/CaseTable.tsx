@@ -1,4 +1,4 @@
-/** The cases of a comparison or a run: they are filtered, sorted by any column, and open. */
+/** The list of cases of a comparison or a run: filtered, sorted by any column; which of them are open at first. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
