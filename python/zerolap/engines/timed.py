@@ -219,7 +219,7 @@ class StartOutcome:
         """
         if placement.seed is None and not self.is_copied:
             placement = Placement(failure=f"{placement.failure}; {SHARED_FILE}")
-        known = {"placement": placement, "load_host": None if load_host is None else load_host.name}
+        known = {"placement": placement, "load_host": "" if load_host is None else load_host.name}
         measurements = {
             side: one.model_copy(update=known | {"seconds": one.seconds + lost_seconds})
             for side, one in self.measurements.items()
