@@ -13,10 +13,9 @@ from toy_server import CASES, ToySource
 
 from zerolap.build import functions_of_build, parse_variant
 from zerolap.documents.results import Results
-from zerolap.explain import SourceFunctions
 from zerolap.lab.planner import Planner
 from zerolap.opportunities.graph_search import GraphSearch, all_detectors
-from zerolap.records import HEAD, CallCounts, CallGraph, SourceFunction, TrialDone, digest_of
+from zerolap.records import HEAD, CallCounts, CallGraph, SourceFunction, SourceFunctions, TrialDone, digest_of
 from zerolap.store import Store
 
 CHECKS = """\

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 from call_graphs import FILE, call_graph, definitions
 
-from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions, case_work
+from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, case_work
 from zerolap.explain.call_index import CallIndex, Calls as IndexedCalls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.block_sizes import BlockSizes
@@ -20,7 +20,7 @@ from zerolap.explain.detectors.mathematics import LIBM, Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
-from zerolap.records import CallGraph, CaseOpportunity
+from zerolap.records import CallGraph, CaseOpportunity, SourceFunctions
 
 LIBRARY = frozenset(
     {"snprintf", "__printf_fp", "vfprintf", "vsnprintf", "strtod", "sin", "gettimeofday", "getrusage", "read"}

@@ -9,7 +9,7 @@ import pytest
 from command_line import Zerolap
 
 from zerolap.build import Program
-from zerolap.cases import load_cases, packaged_suites, quick_factor, scaled
+from zerolap.cases import load_cases, packaged_suites, scaled
 from zerolap.lab.selection import select_possible
 from zerolap.load.filling import prepare
 from zerolap.load.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
@@ -77,7 +77,7 @@ def test_the_suite_asks_what_the_posts_ask() -> None:
 @pytest.mark.parametrize("quick", [False, True])
 def test_searches_find_points_on_a_real_server(server: RunningServer, tmp_path: Path, name: str, quick: bool) -> None:
     case = suite()[name]
-    case = scaled(case, quick_factor(case)) if quick else case
+    case = scaled(case, case.quick_factor) if quick else case
     checks = prepare(Target([server], by_socket(server.socket)), case, seed=1, log=tmp_path / "load.log")
     assert [check.ok for check in checks] == [True]
     count = 10_000 if quick else 100_000
@@ -95,7 +95,7 @@ def test_quick_makes_all_sizes_small() -> None:
     counts = []
     for size in ("100k", "1M", "60M"):
         case = suite()[f"geodist-{size}"]
-        small = scaled(case, quick_factor(case))
+        small = scaled(case, case.quick_factor)
         assert small.dataset is not None
         assert small.dataset.generator is not None
         assert small.dataset.generator.count == small.client.keys.maximum == small.dataset.keys.maximum

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 from call_graphs import FILE, call_graph, definitions
 
-from zerolap.explain import CaseEvidence, CaseGroup, SizedCase, SourceFunctions
+from zerolap.explain import CaseEvidence, CaseGroup, SizedCase
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.detectors.growth import (
     Line,
@@ -19,7 +19,7 @@ from zerolap.explain.detectors.growth import (
 )
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.super_linear import SuperLinear
-from zerolap.records import CaseOpportunity
+from zerolap.records import CaseOpportunity, SourceFunctions
 
 SIZES = (10.0, 100.0, 1000.0)
 Cost = Callable[[float], float]

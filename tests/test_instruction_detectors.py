@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from call_graphs import LINES, call_graph, definitions
 
-from zerolap.explain import CaseEvidence, SourceFunctions
+from zerolap.explain import CaseEvidence
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.detectors.atomics import Atomics
 from zerolap.explain.detectors.zeroed_memory import ZeroedMemory
+from zerolap.records import SourceFunctions
 
 CALLS = {("main", "getCommand"): 1.0, ("getCommand", "zmalloc"): 2.0, ("getCommand", "memset"): 1.0}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zerolap.cases import load_cases, quick_factor, scaled
+from zerolap.cases import load_cases, scaled
 from zerolap.cases._arguments import read_client
 from zerolap.cases._document import read_document
 from zerolap.records import Case, CaseFileError, Keys, parse_command
@@ -343,7 +343,7 @@ class TestScaling:
 
     def test_small_data_sets_stay(self, tmp_path: Path) -> None:
         case = read(tmp_path)
-        assert quick_factor(case) == 1.0
+        assert case.quick_factor == 1.0
         smaller = scaled(case, 1.0)
         assert smaller.client == case.client
         assert smaller.dataset is not None
@@ -352,7 +352,7 @@ class TestScaling:
 
     def test_ranges_keep_their_place_and_requests_shrink(self, tmp_path: Path) -> None:
         case = self.large(tmp_path)
-        assert quick_factor(case) == pytest.approx(0.02)
+        assert case.quick_factor == pytest.approx(0.02)
         smaller = scaled(case, 0.02)
         assert smaller.dataset is not None
         [loading] = smaller.dataset.clients
@@ -372,12 +372,12 @@ class TestScaling:
             "name: one\nclientconfig: {tool: memtier_benchmark, arguments: --ratio 1:0 -n 10}\n"
         )
         [case] = load_cases(tmp_path)
-        assert quick_factor(case) == 1.0
+        assert case.quick_factor == 1.0
         assert scaled(case, 0.1) == case
 
     def test_the_generator_shrinks(self, tmp_path: Path) -> None:
         case = read(tmp_path, ("  check:\n", "  dataset: https://example.com/geo.rdb\n  check:\n"))
-        factor = quick_factor(case)
+        factor = case.quick_factor
         assert 0 < factor < 0.1
         smaller = scaled(case, factor)
         assert smaller.dataset is not None
@@ -412,7 +412,7 @@ class TestAllPublicSuites:
 
     def test_each_can_be_made_smaller(self, cases: list[Case]) -> None:
         for case in cases:
-            smaller = scaled(case, quick_factor(case))
+            smaller = scaled(case, case.quick_factor)
             assert smaller.client.key_minimum <= smaller.client.key_maximum
             read_client(smaller.client.slice_arguments())
 

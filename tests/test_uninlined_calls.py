@@ -11,7 +11,6 @@ from zerolap.explain import (
     BUILT_IN_DETECTORS,
     CaseEvidence,
     Detector,
-    SourceFunctions,
     case_evidence,
     case_work,
     with_calls_of_inlined,
@@ -19,7 +18,7 @@ from zerolap.explain import (
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
-from zerolap.records import CallCounts, CallGraph, CaseOpportunity, Finding, PerSide, SourceFunction
+from zerolap.records import CallCounts, CallGraph, CaseOpportunity, Finding, PerSide, SourceFunction, SourceFunctions
 
 Calls = Mapping[tuple[str, str], float]
 COMMAND = {("main", "call"): 1.0, ("call", "xCommand"): 1.0}

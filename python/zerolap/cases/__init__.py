@@ -9,7 +9,7 @@ from zerolap.cases._load import (
     packaged_suites as packaged_suites,
 )
 from zerolap.cases._public_topologies import PublicTopologies as PublicTopologies, load_topologies as load_topologies
-from zerolap.cases._scale import QUICK_SCALE as QUICK_SCALE, quick_factor as quick_factor, scaled as scaled
+from zerolap.cases._scale import scaled as scaled
 from zerolap.cases._select import select as select
 from zerolap.cases._topology import (
     obstacle_of as obstacle_of,

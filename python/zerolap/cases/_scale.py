@@ -2,12 +2,6 @@
 
 from zerolap.records import KEY, Case, Client, Dataset, Expect, Generator, Keys
 
-QUICK_SCALE = 0.1
-"""The factor by which `--quick` scales data sets and requests."""
-QUICK_LOAD_WORDS = 60_000
-"""Upper bound on the words of all requests that fill a suite's data set under `--quick`: 20,000 SETs have as many.
-Smaller data sets are not scaled, as suites refer to positions in them."""
-WORDS_PER_POINT = 3
 SMALLEST_LOAD = 100
 """Lower bound on the requests of a client that fills a server; fewer save no time."""
 
@@ -38,22 +32,6 @@ def scaled(case: Case, factor: float) -> Case:
     ]
     scaled_dataset = _scaled_dataset(dataset, factor)
     return case.model_copy(update={"client": client, "dataset": scaled_dataset, "companions": companions})
-
-
-def quick_factor(case: Case) -> float:
-    """Return the factor by which `--quick` scales a case down."""
-    dataset = case.dataset
-    if not case.is_public:
-        words = 0 if dataset is None else _generated_words(dataset)
-        return min(QUICK_SCALE, QUICK_LOAD_WORDS / max(1, words))
-    if dataset is None:
-        return 1.0
-    sent = sum(client.loading_requests * client.words_per_request for client in dataset.clients)
-    return min(1.0, QUICK_LOAD_WORDS / max(1.0, sent + _generated_words(dataset)))
-
-
-def _generated_words(dataset: Dataset) -> int:
-    return 0 if dataset.generator is None else dataset.generator.count * WORDS_PER_POINT
 
 
 def _scaled_generator(generator: Generator | None, factor: float) -> Generator | None:

@@ -7,7 +7,6 @@ from typing import Final
 
 from zerolap.documents.executed_code import ComparedCode, ExecutedCases, ExecutedCode, as_in_graphs
 from zerolap.documents.program_differences import differing_functions
-from zerolap.explain import changed_code_lines
 from zerolap.records import (
     BASE,
     HEAD,
@@ -95,7 +94,7 @@ def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str],
     if isinstance(code.changes, UnknownChanges):
         return by_function, True
     is_outside = bool(code.changes.left_out)
-    for side, by_file in zip((BASE, HEAD), changed_code_lines(code.changes), strict=True):
+    for side, by_file in zip((BASE, HEAD), code.changes.code_lines(), strict=True):
         definitions = _by_first_line(code.functions[side])
         for file, numbers in by_file.items():
             holders = definitions.get(as_in_graphs(file), {})

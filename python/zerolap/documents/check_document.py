@@ -1,6 +1,5 @@
 """Checks as documents: of each case that was examined its faults, from what its trial has recorded."""
 
-from zerolap.cases import quick_factor
 from zerolap.documents.results import Results
 from zerolap.documents.stored_documents import results_with_builds
 from zerolap.judge import faults_of
@@ -11,6 +10,7 @@ from zerolap.records import (
     CheckReport,
     Fault,
     MeasuredServer,
+    UnreadableRecord,
     UsageError,
     read_stored,
 )
@@ -57,9 +57,10 @@ def _checked(case: Case, asked: Case, results: Results) -> CheckedCase | None:
     [measured] = trials.all
     content = results.blobs.get(measured.record or "").decode()
     checked = read_stored(CheckedCase, content, f"a trial of {results.resolved.id}")
-    assert checked.facts is not None
+    if checked.facts is None:
+        raise UnreadableRecord(f"a trial of {results.resolved.id} has no facts")
     whole = {
-        "factor": quick_factor(asked) if checked.facts.has_dataset else 1.0,
+        "factor": asked.quick_factor if checked.facts.has_dataset else 1.0,
         "requests": asked.client.requests,
         "key_range": asked.client.keys.count if asked.is_public else None,
     }

@@ -8,7 +8,6 @@ from zerolap import _core
 from zerolap.documents.case_trials import Trials
 from zerolap.documents.identity import why_partly_counted
 from zerolap.documents.results import Results
-from zerolap.explain import SourceFunctions
 from zerolap.records import (
     BASE,
     HEAD,
@@ -19,6 +18,7 @@ from zerolap.records import (
     Measurement,
     Side,
     SourceFunction,
+    SourceFunctions,
     UnknownChanges,
 )
 

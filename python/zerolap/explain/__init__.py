@@ -8,7 +8,6 @@ from zerolap.explain.argument_checks import (
     suppositions as suppositions,
     with_argument_checks as with_argument_checks,
 )
-from zerolap.explain.attribution import SourceFunctions as SourceFunctions
 from zerolap.explain.build_variants import (
     BUILD_VARIANTS as BUILD_VARIANTS,
     VariantComparison as VariantComparison,
@@ -33,7 +32,6 @@ from zerolap.explain.causes import (
     explain_opposed_work as explain_opposed_work,
     explain_slow_starts as explain_slow_starts,
 )
-from zerolap.explain.changed_lines import changed_code_lines as changed_code_lines
 from zerolap.explain.counted_work import (
     ExecutedKinds as ExecutedKinds,
     case_evidence as case_evidence,

@@ -6,53 +6,10 @@ symbols hold its code. Calls belong to the symbol, with the functions in whose l
 inlined into several others makes other calls in each.
 """
 
-import bisect
 from collections.abc import Iterable, Sequence
 
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all
-from zerolap.records import CallGraph, GraphFunction, SourceFunction
-
-
-class SourceFunctions:
-    """Finds the function that a line belongs to."""
-
-    def __init__(self, functions: Sequence[SourceFunction]) -> None:
-        self._by_file: dict[str, list[SourceFunction]] = {}
-        self._by_name: dict[str, dict[str, SourceFunction]] = {}
-        for function in sorted(functions, key=lambda function: function.first_line):
-            self._by_file.setdefault(function.file, []).append(function)
-            self._by_name.setdefault(function.name, {}).setdefault(function.file, function)
-
-    @property
-    def are_known(self) -> bool:
-        """Whether there are any: a build without debug information has none."""
-        return bool(self._by_file)
-
-    def at(self, file: str, line: int) -> SourceFunction | None:
-        """Return the definition that holds the line; none too where a macro defines several functions in it."""
-        known = self._by_file.get(file, [])
-        index = bisect.bisect_right(known, line, key=lambda function: function.first_line) - 1
-        if index < 0 or not known[index].holds(file, line):
-            return None
-        if index > 0 and known[index - 1].first_line == known[index].first_line:
-            return None
-        return known[index]
-
-    def owner(self, holder: FunctionKey, file: str, line: int) -> FunctionKey:
-        """Return whose line it is of those that `holder` executes: that of a function inlined into it, or its own."""
-        known = self.named(*holder)
-        if known is None or known.holds(file, line):
-            return holder
-        owner = self.at(file, line)
-        return holder if owner is None else owner.key
-
-    def named(self, name: str, file: str) -> SourceFunction | None:
-        """Return the definition of that name in that file, or none."""
-        return self._by_name.get(name, {}).get(file)
-
-    def definitions(self, name: str) -> list[SourceFunction]:
-        """Return the definitions of that name: a static function may have namesakes in other files."""
-        return list(self._by_name.get(name, {}).values())
+from zerolap.records import CallGraph, GraphFunction, SourceFunction, SourceFunctions
 
 
 def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from zerolap.explain.attribution import SourceFunctions, cost_graph, function_keys
+from zerolap.explain.attribution import cost_graph, function_keys
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.records import CallGraph
+from zerolap.records import CallGraph, SourceFunctions
 
 Line: TypeAlias = tuple[str, int]
 """A line of a file."""

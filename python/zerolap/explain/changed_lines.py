@@ -1,18 +1,13 @@
 """Which functions the compared change touches."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.cost_graph import CostNode, FunctionKey
-from zerolap.records import Changes, FileChange, Hunk, SourceFunction, UnknownChanges
+from zerolap.records import NO_CODE, Changes, FileChange, Hunk, SourceFunction, SourceFunctions, UnknownChanges
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-
-
-NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
-"""Lines without code of their own: punctuation, comments, single keywords."""
 LONGEST_CODE = 72
 MOST_LINES = 400
 """No more lines of a location are examined: larger locations were written anew."""
@@ -34,7 +29,7 @@ class ChangedCode:
 class _ChangedLocation:
     """Lines that differ in one location, by file and range of each side, and the names in those removed and added.
 
-    `text` has the lines, each after its sign.
+    `hunk` has the lines themselves.
     """
 
     old_file: str
@@ -43,7 +38,7 @@ class _ChangedLocation:
     new_lines: range
     removed: frozenset[str]
     added: frozenset[str]
-    text: str
+    hunk: Hunk
 
     def added_cost(self, costs: "CodeCosts") -> float:
         """Return by how much its lines cost more, with functions inlined there that only one side names in them."""
@@ -56,8 +51,8 @@ class _ChangedLocation:
 
     def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:
         """Return its costliest lines; of a large location that which was added or removed. None if no line has code."""
-        removed = _costliest(_lines_with("-", self.text), self.old_file, self.old_lines, costs.base)
-        added = _costliest(_lines_with("+", self.text), self.new_file, self.new_lines, costs.head)
+        removed = _costliest(self.hunk.lines_with("-"), self.old_file, self.old_lines, costs.base)
+        added = _costliest(self.hunk.lines_with("+"), self.new_file, self.new_lines, costs.head)
         if max(len(self.old_lines), len(self.new_lines)) > MOST_PAIRED and removed and added:
             removed, added = ("", added) if is_more else (removed, "")
         return ChangedCode(removed, added) if removed or added else None
@@ -162,21 +157,6 @@ class DifferingLines:
         return _executed_lines(file, node, self._new)
 
 
-def changed_code_lines(changes: Changes) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return the numbers of the lines that were removed and added, by file, but for those without code of their own."""
-    removed: dict[str, list[int]] = {}
-    added: dict[str, list[int]] = {}
-    for file in changes.files:
-        for hunk in file.hunks:
-            for of_side, name, sign, start in (
-                (removed, file.old_file, "-", hunk.old_start),
-                (added, file.new_file, "+", hunk.new_start),
-            ):
-                lines = enumerate(_lines_with(sign, hunk.text), start)
-                of_side.setdefault(name, []).extend(number for number, line in lines if not NO_CODE.fullmatch(line))
-    return removed, added
-
-
 def _is_head_of(location: _ChangedLocation, old: SourceFunction | None, new: SourceFunction | None) -> bool:
     """Whether a location is no more than the line with the function's name and parameters."""
     lines = [(old, location.old_lines), (new, location.new_lines)]
@@ -239,14 +219,9 @@ def _location(file: FileChange, hunk: Hunk) -> _ChangedLocation:
         new_lines=_lines(hunk.new_start, hunk.new_lines),
         removed=_names(hunk, "-"),
         added=_names(hunk, "+"),
-        text=hunk.text,
+        hunk=hunk,
     )
 
 
 def _names(hunk: Hunk, sign: str) -> frozenset[str]:
-    return frozenset(name for line in _lines_with(sign, hunk.text) for name in IDENTIFIER.findall(line))
-
-
-def _lines_with(sign: str, text: str) -> Iterator[str]:
-    """Return the lines of a hunk's side, without their sign; not as a list, of which a hunk may have millions."""
-    return (line[0][1:] for line in re.finditer(rf"^{re.escape(sign)}.*", text, re.MULTILINE))
+    return frozenset(name for line in hunk.lines_with(sign) for name in IDENTIFIER.findall(line))

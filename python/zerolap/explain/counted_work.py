@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import LONGEST_NAME, add_all
@@ -19,6 +18,7 @@ from zerolap.records import (
     CountedWork,
     FunctionWork,
     GraphFunction,
+    SourceFunctions,
 )
 
 SMALLEST_KEPT: Final = 0.002

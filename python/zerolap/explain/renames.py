@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
+from zerolap.records import SourceFunctions
 
 COST_TOLERANCE = 0.1
 

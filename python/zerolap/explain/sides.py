@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from zerolap.explain.attribution import SourceFunctions, cost_graph
+from zerolap.explain.attribution import cost_graph
 from zerolap.explain.changed_lines import ChangedCode, CodeCosts, DifferingLines, LineCosts
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all, sums
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import exchanged_handlers, find_renames
 from zerolap.explain.stated_figures import StatedFigure, per_call, sum_of_sides
-from zerolap.records import CallGraph, Changes, PerSide, SourceFunction, UnknownChanges
+from zerolap.records import CallGraph, Changes, PerSide, SourceFunction, SourceFunctions, UnknownChanges
 
 FEWEST_CALLS = 1e-3
 """Calls per request below which a change in their number is none."""

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set as Abst
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from zerolap.explain.attribution import SourceFunctions, function_keys
+from zerolap.explain.attribution import function_keys
 from zerolap.explain.blame import is_same_number
 from zerolap.explain.call_index import CallIndex, Line
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.records import CallCounts, CalledFunction, CallGraph, GraphEdge, GraphFunction
+from zerolap.records import CallCounts, CalledFunction, CallGraph, GraphEdge, GraphFunction, SourceFunctions
 
 _Pair: TypeAlias = tuple[FunctionKey, FunctionKey]
 """A caller and a callee."""

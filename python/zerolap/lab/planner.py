@@ -4,7 +4,6 @@ import contextlib
 import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from zerolap.cases import QUICK_SCALE
 from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
@@ -20,6 +19,7 @@ from zerolap.judge import (
 from zerolap.records import (
     BASE,
     HEAD,
+    QUICK_SCALE,
     TRACED,
     Activity,
     Amounts,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap.build import parse_variant, spec_of, tools_of
-from zerolap.cases import quick_factor, scaled
+from zerolap.cases import scaled
 from zerolap.documents import has_io_threads
 from zerolap.lab.selection import KnownAbilities, select_possible
 from zerolap.records import ArchiveSource, BuildSpec, Case, Platform, Request, Resolved, ResolvedServer, Side
@@ -61,7 +61,7 @@ def resolve(
     )
     cases = selection.cases
     if settings.quick:
-        cases = [scaled(case, quick_factor(case)) for case in cases]
+        cases = [scaled(case, case.quick_factor) for case in cases]
     return Resolved(
         request=request,
         platform=known.platform,

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import psutil
 
 from zerolap.build import Program
-from zerolap.cases import quick_factor
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.records import Abilities, Case, Skipped, SkipReason
 from zerolap.sandbox import scratch_directory
@@ -106,7 +105,7 @@ def lacking(case: Case, *, quick: bool, memory_bytes: int | None = None) -> tupl
     if case.topology.primaries > 1 and any(companion.needs_one_server for companion in case.companions):
         text = f"a client beside the measured one needs all keys on one server, and `{case.topology.name}` has "
         return "topology", f"{text}{case.topology.primaries} primaries"
-    factor = 1.0 if not quick else quick_factor(case) if case.dataset is not None and case.dataset.is_scaled else 0.0
+    factor = 1.0 if not quick else case.quick_factor if case.dataset is not None and case.dataset.is_scaled else 0.0
     total = psutil.virtual_memory().total if memory_bytes is None else memory_bytes
     needed, there = (case.memory_bytes or 0) * factor, total * SPARED_SHARE
     if needed > there:

@@ -13,7 +13,6 @@ from zerolap.explain import (
     Detector,
     ExecutedKinds,
     GroupDetector,
-    SourceFunctions,
     case_evidence,
     case_work,
 )
@@ -26,6 +25,7 @@ from zerolap.records import (
     CountedWork,
     EnvironmentMissing,
     FunctionsOfBuild,
+    SourceFunctions,
 )
 from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
 

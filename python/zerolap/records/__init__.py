@@ -30,6 +30,7 @@ from zerolap.records.build import (
 from zerolap.records.call_counts import CallCounts as CallCounts, CalledFunction as CalledFunction
 from zerolap.records.call_graph import CallGraph as CallGraph, GraphEdge as GraphEdge, GraphFunction as GraphFunction
 from zerolap.records.case import (
+    QUICK_SCALE as QUICK_SCALE,
     Case as Case,
     Dataset as Dataset,
     Expect as Expect,
@@ -52,12 +53,14 @@ from zerolap.records.changed_function import (
     ChangedFunctions as ChangedFunctions,
 )
 from zerolap.records.changes import (
+    NO_CODE as NO_CODE,
     Changes as Changes,
     FileChange as FileChange,
     FunctionCode as FunctionCode,
     FunctionsOfBuild as FunctionsOfBuild,
     Hunk as Hunk,
     SourceFunction as SourceFunction,
+    SourceFunctions as SourceFunctions,
     UnknownChanges as UnknownChanges,
     is_compiled as is_compiled,
     may_be_built as may_be_built,

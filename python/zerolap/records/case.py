@@ -5,7 +5,7 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import (
     Field,
@@ -50,6 +50,13 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
+
+QUICK_SCALE: Final = 0.1
+"""The factor by which `--quick` scales data sets and requests."""
+QUICK_LOAD_WORDS: Final = 60_000
+"""Upper bound on the words of all requests that fill a suite's data set under `--quick`: 20,000 SETs have as many.
+Smaller data sets are not scaled, as suites refer to positions in them."""
+WORDS_PER_POINT: Final = 3
 
 
 class Expect(Record):
@@ -124,6 +131,11 @@ class Dataset(Record):
         """Whether `--quick` makes it smaller; data from setup commands is not scaled."""
         return bool(self.load or self.clients or self.generator)
 
+    @property
+    def generated_words(self) -> int:
+        """The words of all requests that its generator makes."""
+        return 0 if self.generator is None else self.generator.count * WORDS_PER_POINT
+
 
 class Case(Record):
     """One benchmark.
@@ -197,6 +209,17 @@ class Case(Record):
     def verbs(self) -> list[str]:
         """The commands' names in upper case, with subcommands (`XINFO STREAM`), each once, in order."""
         return list(dict.fromkeys(command.verb for command in self.client.sent))
+
+    @property
+    def quick_factor(self) -> float:
+        """The factor by which `--quick` scales the case down."""
+        dataset = self.dataset
+        if not self.is_public:
+            return min(QUICK_SCALE, QUICK_LOAD_WORDS / max(1, 0 if dataset is None else dataset.generated_words))
+        if dataset is None:
+            return 1.0
+        sent = sum(client.loading_requests * client.words_per_request for client in dataset.clients)
+        return min(1.0, QUICK_LOAD_WORDS / max(1.0, sent + dataset.generated_words))
 
     @property
     def digest(self) -> str:

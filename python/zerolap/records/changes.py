@@ -1,6 +1,8 @@
 """The changes between two sources, which may explain a change of cost, and the files and functions that they touch."""
 
-from collections.abc import Callable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
@@ -13,6 +15,8 @@ DOCUMENT_NAMES: Final = frozenset(
     {".clang-format", ".codespellrc", ".gitattributes", ".gitignore", "00-RELEASENOTES", "BUGS", "COPYING", "LICENSE"}
 )
 COMPILED: Final = frozenset({".c", ".cc", ".cpp", ".cxx"})
+NO_CODE: Final = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
+"""Lines without code of their own: punctuation, comments, single keywords."""
 
 
 def may_be_built(file: str) -> bool:
@@ -45,6 +49,48 @@ class SourceFunction:
         return file == self.file and self.first_line <= line <= self.last_line
 
 
+class SourceFunctions:
+    """Finds the function that a line belongs to."""
+
+    def __init__(self, functions: Sequence[SourceFunction]) -> None:
+        self._by_file: dict[str, list[SourceFunction]] = {}
+        self._by_name: dict[str, dict[str, SourceFunction]] = {}
+        for function in sorted(functions, key=lambda function: function.first_line):
+            self._by_file.setdefault(function.file, []).append(function)
+            self._by_name.setdefault(function.name, {}).setdefault(function.file, function)
+
+    @property
+    def are_known(self) -> bool:
+        """Whether there are any: a build without debug information has none."""
+        return bool(self._by_file)
+
+    def at(self, file: str, line: int) -> SourceFunction | None:
+        """Return the definition that holds the line; none too where a macro defines several functions in it."""
+        known = self._by_file.get(file, [])
+        index = bisect_right(known, line, key=lambda function: function.first_line) - 1
+        if index < 0 or not known[index].holds(file, line):
+            return None
+        if index > 0 and known[index - 1].first_line == known[index].first_line:
+            return None
+        return known[index]
+
+    def owner(self, holder: tuple[str, str], file: str, line: int) -> tuple[str, str]:
+        """Return whose line it is of those that `holder` executes: that of a function inlined into it, or its own."""
+        known = self.named(*holder)
+        if known is None or known.holds(file, line):
+            return holder
+        owner = self.at(file, line)
+        return holder if owner is None else owner.key
+
+    def named(self, name: str, file: str) -> SourceFunction | None:
+        """Return the definition of that name in that file, or none."""
+        return self._by_name.get(name, {}).get(file)
+
+    def definitions(self, name: str) -> list[SourceFunction]:
+        """Return the definitions of that name: a static function may have namesakes in other files."""
+        return list(self._by_name.get(name, {}).values())
+
+
 @dataclass(frozen=True)
 class FunctionCode:
     """What a function does in a program: a digest of its instructions, and what they refer to, separated by spaces."""
@@ -71,6 +117,10 @@ class Hunk(Record):
     text: str
     heading: str = ""
 
+    def lines_with(self, sign: str) -> Iterator[str]:
+        """Return the lines of a side, without their sign; not as a list, of which a hunk may have millions."""
+        return (line[0][1:] for line in re.finditer(rf"^{re.escape(sign)}.*", self.text, re.MULTILINE))
+
 
 class FileChange(Record):
     """The hunks of one file; a name is empty on a side without the file."""
@@ -88,6 +138,20 @@ class Changes(Record):
 
     files: list[FileChange]
     left_out: list[str] = []
+
+    def code_lines(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        """Return the numbers of the lines that were removed and added, by file, but for those without code."""
+        removed: dict[str, list[int]] = {}
+        added: dict[str, list[int]] = {}
+        for file in self.files:
+            for hunk in file.hunks:
+                for of_side, name, sign, start in (
+                    (removed, file.old_file, "-", hunk.old_start),
+                    (added, file.new_file, "+", hunk.new_start),
+                ):
+                    lines = enumerate(hunk.lines_with(sign), start)
+                    of_side.setdefault(name, []).extend(number for number, line in lines if not NO_CODE.fullmatch(line))
+        return removed, added
 
 
 class UnknownChanges(Record):
