@@ -153,6 +153,6 @@ def test_a_stored_run_is_written_again(zerolap: Zerolap, tmp_path: Path) -> None
     assert ended.code == 0, ended.err
     assert read(ended.out).values("Zerolap/case=hset/side=head", "instructions/op") == [6293.4, 6293.4]
     unnamed = zerolap("explain", "--benchfmt", "a", "--store", tmp_path / "store")
-    unnamed.fails_with(2, "a report needs the ID of a comparison, run or sweep")
+    unnamed.fails_with(2, "a report needs the ID of a comparison, run, sweep or check")
     twice = zerolap("explain", RUN.id, "--benchfmt", "a", "--json", "a", "--store", tmp_path / "store")
     twice.fails_with(2, "two reports")
