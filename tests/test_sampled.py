@@ -22,7 +22,7 @@ from zerolap.cases import load_cases
 from zerolap.documents import read_pictures
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
-from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
+from zerolap.records import BASE, HEAD, Block, Case, Measurement, PooledChange, TrialDone, TrialFailed
 from zerolap.store import Store
 
 
@@ -62,6 +62,8 @@ UP_TO_MACHINE_AND_SERVER = {
     *(f".cases[].findings[].parts[].{part}" for part in (*REPORTED_PARTS, "instructions_changed_per_op")),
     *(f".cases[].verdicts[].wild_starts.{part}" for part in ("base", "head", "largest", "mean_change")),
     ".cases[].failed_sides[]",
+    # Only of four cases or more.
+    *(f".suite[].{part}" for part in PooledChange.model_fields),
     # What a time comes to depends on how busy the machine is.
     ".cases[].time",
     ".cases[].time_deciding",
