@@ -12,9 +12,9 @@ MOST_STATED: Final = 3
 
 
 def pooled_sentences(comparison: Comparison, lengths: Lengths) -> Iterator[str]:
-    """Yield what all cases show together, then each group of them that changed."""
+    """Yield what all cases show together where that changed, then each group of them that did."""
     of_all = [pooled for pooled in comparison.suite if pooled.scope == "suite"]
-    if any(pooled.change or pooled.verdict in CHANGED for pooled in of_all):
+    if any(pooled.verdict in CHANGED for pooled in of_all):
         yield f"{of_all[0].cases:,} cases: {listing(map(_figure, of_all))}"
     for pooled in _changed(comparison, ("group", "function"))[:MOST_STATED]:
         yield f"{pooled.cases:,} cases {_what_they_share(pooled, lengths)}: {_figure(pooled)}"
