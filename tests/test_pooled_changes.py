@@ -7,6 +7,7 @@ import pytest
 from made_records import a_case, a_comparison, a_work
 
 from zerolap.documents.suite_changes import suite_changes
+from zerolap.fail_on import FailOn
 from zerolap.judge import CasesTogether, pooled_changes
 from zerolap.records import PooledChange
 
@@ -57,8 +58,10 @@ def test_the_chance_of_many_groups_is_in_q() -> None:
     planted = CasesTogether("group", "planted", CPU, drawn(1, 0.0075), 0.02)
     changed = [change for change in pooled_changes([*groups, planted]) if change.verdict == "regression"]
     assert [change.name for change in changed] == ["planted"]
+    alone = pooled(drawn(1, 0.0075))
     assert changed[0].q is not None
-    assert changed[0].q > pooled(drawn(1, 0.0075)).q  # type: ignore[operator]
+    assert alone.q is not None
+    assert changed[0].q > alone.q
 
 
 def test_cases_are_together_by_suite_group_and_changed_function() -> None:
@@ -76,10 +79,10 @@ def test_cases_are_together_by_suite_group_and_changed_function() -> None:
 
 
 @pytest.mark.parametrize(("when", "fails"), [("suite", True), ("regression", True), ("work", False), ("never", False)])
-def test_a_gate_sees_what_cases_pay_together(when: str, fails: bool) -> None:
+def test_a_gate_sees_what_cases_pay_together(when: FailOn, fails: bool) -> None:
     cases = [a_case(f"case-{number}", a_work("same", 0.003)) for number in range(8)]
     comparison = a_comparison(cases)
     suite = suite_changes(comparison.cases, comparison.settings, {})
-    assert comparison.model_copy(update={"suite": suite}).fails_on(when) is fails  # type: ignore[arg-type]
+    assert comparison.model_copy(update={"suite": suite}).fails_on(when) is fails
     assert not comparison.fails_on("regression")
     assert comparison.fails_on("suite"), "nothing is known of cases together"

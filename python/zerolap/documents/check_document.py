@@ -1,11 +1,13 @@
 """Checks as documents: of each case that was examined its faults, from what its trial has recorded."""
 
+from zerolap.documents.case_trials import Trials
 from zerolap.documents.results import Results
 from zerolap.documents.stored_documents import results_with_builds
 from zerolap.judge import faults_of
 from zerolap.records import (
     HEAD,
     Case,
+    CaseFacts,
     CheckedCase,
     CheckReport,
     Fault,
@@ -14,11 +16,11 @@ from zerolap.records import (
     UsageError,
     read_stored,
 )
-from zerolap.store import Store
+from zerolap.store import BlobDamaged, Store
 
 
 def check_of(results: Results) -> CheckReport:
-    """Return the document of the cases that were examined so far; raises `BlobDamaged`, `UnreadableRecord`."""
+    """Return the document of the cases that were examined so far; one whose record cannot be read has failed."""
     resolved = results.resolved
     asked = {case.name: case for case in resolved.request.cases}
     server = resolved.servers[HEAD]
@@ -54,17 +56,29 @@ def _checked(case: Case, asked: Case, results: Results) -> CheckedCase | None:
         text = trials.refusal or "" if trials.failure is None else trials.failure.message
         fault = Fault(kind="failed", text=text)
         return CheckedCase(case=case.name, group=case.group, faults=[fault], warnings=notes)
-    [measured] = trials.all
-    content = results.blobs.get(measured.record or "").decode()
-    checked = read_stored(CheckedCase, content, f"a trial of {results.resolved.id}")
-    if checked.facts is None:
-        raise UnreadableRecord(f"a trial of {results.resolved.id} has no facts")
+    if not trials.all:
+        return None
+    try:
+        checked, facts = _examined(trials, results)
+    except (UnreadableRecord, BlobDamaged) as unreadable:
+        fault = Fault(kind="failed", text=f"what was recorded cannot be read: {unreadable.message}")
+        return CheckedCase(case=case.name, group=case.group, faults=[fault], warnings=notes)
     whole = {
-        "factor": asked.quick_factor if checked.facts.has_dataset else 1.0,
+        "factor": asked.quick_factor if facts.has_dataset else 1.0,
         "requests": asked.client.requests,
         "key_range": asked.client.keys.count if asked.is_public else None,
     }
-    facts = checked.facts.model_copy(update=whole)
+    facts = facts.model_copy(update=whole)
     return checked.model_copy(
         update={"facts": facts, "faults": faults_of(facts), "warnings": [*notes, *checked.warnings]}
     )
+
+
+def _examined(trials: Trials, results: Results) -> tuple[CheckedCase, CaseFacts]:
+    """Return what the trial of a case recorded; raises `BlobDamaged`, `UnreadableRecord`: an agent may have sent it."""
+    name = f"a trial of {results.resolved.id}"
+    content = results.blobs.get(trials.all[0].record or "").decode(errors="replace")
+    checked = read_stored(CheckedCase, content, name)
+    if checked.facts is None:
+        raise UnreadableRecord(f"{name} has no facts")
+    return checked, checked.facts

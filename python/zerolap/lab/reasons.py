@@ -79,7 +79,8 @@ class Explainer:
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
         changes = self.changes if isinstance(self.changes, Changes) else Changes(files=[])
-        files = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
+        changed = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
+        files = changed & {function.file for of_side in self.functions for function in of_side}
         sides = {BASE: self._base, HEAD: self._head}
         return ComparedCode(
             functions=dict(zip(sides, self.functions, strict=True)),
