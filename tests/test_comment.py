@@ -29,6 +29,7 @@ from zerolap.fail_on import FailOn
 from zerolap.github import hidden_marker
 from zerolap.records import CaseResult, Comparison, FalseAlarms
 from zerolap.report.document import MOST_COMMENT_BYTES, body_markdown, comparison_markdown
+from zerolap.report.junit import comparison_junit
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status, conclusion_of
 from zerolap.report.pull_request.notices import (
     closed_notice,
@@ -203,6 +204,10 @@ def test_what_cases_pay_together_is_in_the_headline_and_in_a_line() -> None:
     line = r"Together: 9 cases: CPU ns per request +0.75 % \[+0.5, +1.0\], q \< 0.001"
     assert line in comment_markdown(a_state(platform))
     assert conclusion_of(a_state(platform), "regression") == "failure"
+    junit = comparison_junit(a_comparison([*IDENTICAL], suite=[together("regression")]), "regression")
+    assert 'name="cases together"' in junit
+    assert "regression of 9 cases together (+0.75 %)" in junit
+    assert "cases together" not in comparison_junit(a_comparison([*IDENTICAL]), "regression")
     group = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("regression", "function", "lookupKey")]))
     assert "9 cases that execute `lookupKey` together take 0.75 % longer" in comment_markdown(a_state(group))
     unsure = a_platform("x86", a_comparison([*IDENTICAL], suite=[together("unsure")]))

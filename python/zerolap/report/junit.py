@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from zerolap.fail_on import FailOn
 from zerolap.records import CaseResult, Comparison, RunCase, RunReport, Skipped
-from zerolap.sheets import case_sentences, failed_check, one_line, run_word
+from zerolap.sheets import case_sentences, failed_check, gate_sentence, one_line, run_word
 
 NAME: Final = "zerolap"
 LONGEST_MESSAGE: Final = 300
@@ -16,7 +16,8 @@ def comparison_junit(comparison: Comparison, when: FailOn) -> str:
     """Return a test for each case of a comparison.
 
     A test fails where `--fail-on` applies to its case, is an error where the case failed or is invalid, and is skipped
-    where the case was. The verdict of each case is a property, and its sentences are the output of the test.
+    where the case was. The verdict of each case is a property, and its sentences are the output of the test. What fails
+    of all cases together, and changed functions that none executed, are tests of their own.
     """
     failing = {case.case for case in comparison.failing_cases(when)}
     suite = _suite(f"{comparison.base.name} .. {comparison.head.name}", comparison, comparison.summary.machine_seconds)
@@ -30,6 +31,9 @@ def comparison_junit(comparison: Comparison, when: FailOn) -> str:
         elif case.case in failing:
             _outcome(test, "failure", "regression" if case.is_regression else "unsure", sentences)
         SubElement(test, "system-out").text = "\n".join(sentences)
+    of_all = {"cases together": comparison.failing_together(when), "changed functions": comparison.is_unseen(when)}
+    for name in (name for name, fails in of_all.items() if fails):
+        _outcome(_test(suite, "comparison", name), "failure", "regression", [gate_sentence(comparison, when) or ""])
     return _document(suite, comparison.skipped)
 
 
