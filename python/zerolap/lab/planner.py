@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
@@ -253,7 +254,7 @@ class Planner:
             ]
             if missing:
                 first = min(job.blocks[0].number for job in missing)
-                return [job for job in missing if job.blocks[0].number == first]
+                return sorted((job for job in missing if job.blocks[0].number == first), key=_turn_in_block)
             if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
@@ -414,6 +415,11 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
+
+
+def _turn_in_block(job: TrialsJob) -> int:
+    """Return what cases are ordered by within a block: those that share a start do not always follow the same one."""
+    return zlib.crc32(f"{job.blocks[0].seed} {job.case.name}".encode())
 
 
 def seed_of(seed: int, block: int) -> int:
