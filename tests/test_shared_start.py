@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from zerolap.build import Program
-from zerolap.engines.shared_start import SharedStart, may_share, share_start, shared_start
+from zerolap.engines.shared_start import SharedStart, may_share, share_start, shared_servers
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.host import Pinning
 from zerolap.records import STANDALONE, Amounts, Block, Case, Interrupted, ServerSpec, TrialFailed, TrialsJob
@@ -24,7 +24,7 @@ def cancellation() -> Iterator[Cancellation]:
 
 @pytest.fixture
 def shared(cancellation: Cancellation) -> Iterator[SharedStart]:
-    with shared_start(cancellation, None) as start:
+    with shared_servers(cancellation, None) as start:
         yield start
 
 
@@ -92,7 +92,7 @@ def test_another_block_has_servers_of_its_own(starts: Starts, shared: SharedStar
 
 
 def test_nothing_is_left_at_the_end(starts: Starts, cancellation: Cancellation) -> None:
-    with shared_start(cancellation, None) as shared:
+    with shared_servers(cancellation, None) as shared:
         starts.start("good", shared)
         servers = servers_of(shared)
         assert all(server.alive for server in servers)
@@ -117,7 +117,7 @@ def test_a_server_that_died_is_not_used_again(starts: Starts, shared: SharedStar
 
 
 def test_a_cancellation_ends_the_servers_between_cases(starts: Starts, cancellation: Cancellation) -> None:
-    with pytest.raises(Interrupted), shared_start(cancellation, None) as shared:
+    with pytest.raises(Interrupted), shared_servers(cancellation, None) as shared:
         starts.start("good", shared)
         servers = servers_of(shared)
         cancellation.cancel()

@@ -53,7 +53,7 @@ from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as
 from zerolap.engines.shared_start import (
     MOST_CASES as MOST_CASES,
     share_start as share_start,
-    shared_start as shared_start,
+    shared_servers as shared_servers,
 )
 from zerolap.engines.simulated import Simulated as Simulated
 from zerolap.engines.snapshot_figures import (

@@ -66,7 +66,7 @@ def share_start(first: TrialsJob, other: TrialsJob) -> bool:
 
 
 class SharedStart:
-    """The servers of a start, `deployments` by side, for the jobs that are carried out in turn in `shared_start`."""
+    """The servers of a start, `deployments` by side, for the jobs that are carried out in turn in `shared_servers`."""
 
     def __init__(self, owner: Cancellation, parent: Path | None) -> None:
         self._owner = owner
@@ -138,7 +138,7 @@ def _is_emptied(deployment: Deployment) -> bool:
 
 
 @contextlib.contextmanager
-def shared_start(owner: Cancellation, parent: Path | None) -> Iterator[SharedStart]:
+def shared_servers(owner: Cancellation, parent: Path | None) -> Iterator[SharedStart]:
     """Hold the servers of a start for several jobs in turn; they are stopped at the end of the context."""
     start = SharedStart(owner, parent)
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from zerolap.engines import EMULATED, MOST_CASES, TRIAL_PREFIX, share_start, shared_start
+from zerolap.engines import EMULATED, MOST_CASES, TRIAL_PREFIX, share_start, shared_servers
 from zerolap.lab.execution import Document, Execution, Plan
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import keep_programs
@@ -142,7 +142,7 @@ class Loop:
         try:
             with contextlib.ExitStack() as stack:
                 if len(turns) > 1:
-                    place = replace(place, shared=stack.enter_context(shared_start(place.cancellation, place.directory)))
+                    place = replace(place, shared=stack.enter_context(shared_servers(place.cancellation, place.directory)))
                 for job, recorded in turns:
                     asked = with_time_left(job, time.monotonic() - began)
                     for event in self._lab.worker.carry_out(asked, replace(place, recorded=recorded)):
