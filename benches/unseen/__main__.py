@@ -11,6 +11,7 @@ from typing import Final
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.truth.samples import KEPT, Data, SampleFile
+from benches.unseen.timed_figures import timed_figures
 from zerolap.judge import CasesTogether, pooled_changes
 
 HARMLESS: Final = ("nulls", "null_repeats")
@@ -25,10 +26,11 @@ LARGEST_SEED: Final = 1 << 32
 def main() -> int:
     """Judge, print and write the figures; return the exit code."""
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.SystemRandom().randrange(LARGEST_SEED)
-    comparisons = [changes for data in _harmless() if (changes := _changes(data))]
+    comparisons = [measured for data in _harmless() if (measured := _changes(data))]
     figures = {
         "suite_alarms": _figure(comparisons, 0.0, ("regression", "improvement"), seed, "at most 0.01"),
         "suite_found": _figure(comparisons, PLANTED, ("regression",), seed, "at least 0.95"),
+        **timed_figures(seed),
     }
     print(f"seed {seed}")
     show_figures(figures)
@@ -41,19 +43,27 @@ def _harmless() -> list[Data]:
     return [sample.data for sample in samples if sample.experiment in HARMLESS]
 
 
-def _changes(data: Data) -> list[float]:
-    """Return by how much the CPU time of each case changed."""
-    return [metric["change"] for case in data["cases"] for metric in case["metrics"] if metric["metric"] == CPU]
+def _changes(data: Data) -> list[tuple[float, dict[int, float]]]:
+    """Return by how much the CPU time of each case changed, and the log ratios of its starts."""
+    return [
+        (metric["change"], dict(enumerate(case["log_ratios"])))
+        for case in data["cases"]
+        for metric in case["metrics"]
+        if metric["metric"] == CPU
+    ]
 
 
-def _figure(comparisons: list[list[float]], planted: float, counted: tuple[str, ...], seed: int, wanted: str) -> Figure:
+def _figure(
+    comparisons: list[list[tuple[float, dict[int, float]]]], planted: float, counted: tuple[str, ...], seed: int, wanted: str
+) -> Figure:
     """Return the share of comparisons whose cases together have one of these verdicts."""
     chance = random.Random(seed)
     samples = []
-    for changes in comparisons:
+    for measured in comparisons:
+        changes, starts = [change for change, _ in measured], [of_case for _, of_case in measured]
         costs = [chance.gauss(planted, planted * SCATTER) for _ in changes]
         with_costs = [(1 + change) * (1 + cost) - 1 for change, cost in zip(changes, costs, strict=True)]
-        (pooled,) = pooled_changes([CasesTogether("suite", "", CPU, with_costs, MIN_EFFECT)])
+        (pooled,) = pooled_changes([CasesTogether("suite", "", CPU, with_costs, MIN_EFFECT, starts)])
         samples.append({"changes": changes, "costs": costs, "verdict": pooled.verdict, "change": pooled.change})
     share = sum(sample["verdict"] in counted for sample in samples) / len(samples)
     return Figure(share, f"of comparisons, {wanted}", samples, len(samples), notes=[f"seed {seed}"])

@@ -67,7 +67,12 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_files=files,
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
-        suite=suite_changes(cases, resolved.settings, code.executed_by if code is not None else {}),
+        suite=suite_changes(
+            cases,
+            resolved.settings,
+            code.executed_by if code is not None else {},
+            start_ratios_of(results, cases),
+        ),
         cases=cases,
         skipped=list(resolved.skipped),
     )

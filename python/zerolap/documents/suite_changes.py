@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from zerolap.judge import CPU_TIME, FEWEST_CASES, CasesTogether, pooled_changes
-from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings
+from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings, StartRatio
 
 POOLED_METRICS: Final = ("instructions_per_op", CPU_TIME)
 MOST_FUNCTIONS: Final = 20
@@ -13,17 +13,27 @@ MOST_FUNCTIONS: Final = 20
 
 
 def suite_changes(
-    cases: Sequence[CaseResult], settings: Settings, executed_by: Mapping[str, Sequence[str]]
+    cases: Sequence[CaseResult],
+    settings: Settings,
+    executed_by: Mapping[str, Sequence[str]],
+    starts: Sequence[StartRatio] = (),
 ) -> list[PooledChange]:
-    """Return the pooled changes of work and of time; `executed_by` has the cases of each changed function."""
+    """Return the pooled changes of work and of time; `executed_by` has the cases of each changed function.
+
+    `starts` are what each start says of each case.
+    """
+    by_block: dict[tuple[str, str], dict[int, float]] = {}
+    for start in starts:
+        if not start.anchor:
+            by_block.setdefault((start.metric, start.case), {})[start.block] = start.log_ratio
     changes = {metric: dict(_changes(cases, metric)) for metric in POOLED_METRICS}
     together = []
     for scope, name, chosen in _scopes(cases, executed_by):
         for metric, of in changes.items():
             min_effect = settings.min_effect.get(METRICS[metric].engine, 0.0)
-            together.append(
-                CasesTogether(scope, name, metric, [of[case] for case in sorted(chosen & of.keys())], min_effect)
-            )
+            names = sorted(chosen & of.keys())
+            of_blocks = [by_block.get((metric, case), {}) for case in names]
+            together.append(CasesTogether(scope, name, metric, [of[case] for case in names], min_effect, of_blocks))
     return pooled_changes(together)
 
 
