@@ -31,7 +31,7 @@ Draw: TypeAlias = Callable[[str, int, random.Random], TimedPair]
 """Draws a start of a case; the number is that of the servers' start, which cases may share."""
 
 
-def _one_of_five(_effect: float, starts: int) -> LookError:
+def _one_of_five(_effect: float, starts: int, _degrees: float) -> LookError:
     return PartOfError(share_of_look(FIVE_LOOKS, starts))
 
 
@@ -40,7 +40,7 @@ class Rule:
     """When cases are looked at, what a look may err, and how many of so many cases share a start."""
 
     looks: Sequence[int]
-    look_at: Callable[[float, int], LookError]
+    look_at: Callable[[float, int, float], LookError]
     cases_per_start: Callable[[int], int]
 
 

@@ -1,6 +1,7 @@
 """Verdicts on cases together: a cost that all pay a little, of which each alone shows nothing."""
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -75,14 +76,14 @@ def _over_blocks(together: CasesTogether, pooled: _core.PairedChange) -> Change:
             parts[place] = parts.get(place, 0.0) + (value - mean) / (len(of_case) * len(cases))
     if len(parts) < FEWEST_CASES:
         return found
-    samples = [(1 + pooled.change) * math.exp(part * len(parts)) for part in parts.values()]
-    of_blocks = _core.paired_change([1.0] * len(samples), samples, RESOLUTION, LEVEL)
-    return replace(
-        found,
-        low=min(found.low, of_blocks.low),
-        high=max(found.high, of_blocks.high),
-        p=max(found.p, of_blocks.p),
-    )
+    samples = [part * len(parts) for part in parts.values()]
+    error_of_blocks = statistics.stdev(samples) / math.sqrt(len(samples))
+    changes = [math.log1p(change) for change in together.changes]
+    error = statistics.stdev(changes) / math.sqrt(len(changes))
+    if error_of_blocks <= error:
+        return pooled
+    wider = [mean + (change - mean) * error_of_blocks / error for mean in [math.fsum(changes) / len(changes)] for change in changes]
+    return _core.paired_change([1.0] * len(wider), [math.exp(change) for change in wider], RESOLUTION, LEVEL)
 
 
 def _pooled(together: CasesTogether, pooled: Change, adjusted_p: float, q: float) -> PooledChange:
