@@ -54,7 +54,11 @@ def _changes(data: Data) -> list[tuple[float, dict[int, float]]]:
 
 
 def _figure(
-    comparisons: list[list[tuple[float, dict[int, float]]]], planted: float, counted: tuple[str, ...], seed: int, wanted: str
+    comparisons: list[list[tuple[float, dict[int, float]]]],
+    planted: float,
+    counted: tuple[str, ...],
+    seed: int,
+    wanted: str,
 ) -> Figure:
     """Return the share of comparisons whose cases together have one of these verdicts."""
     chance = random.Random(seed)

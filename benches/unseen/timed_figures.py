@@ -119,8 +119,6 @@ def _starts(comparisons: Sequence[Ended]) -> float:
     return statistics.fmean(starts for one in comparisons for starts in one.starts.values())
 
 
-def _figure(
-    comparisons: Sequence[Ended], counts: Callable[[str | None, str | None], bool], unit: str
-) -> Figure:
+def _figure(comparisons: Sequence[Ended], counts: Callable[[str | None, str | None], bool], unit: str) -> Figure:
     words = [counts(word, one.reasons[name]) for one in comparisons for name, word in one.answers.items()]
     return Figure(sum(words) / len(words), unit, [asdict(one) for one in comparisons], len(words))

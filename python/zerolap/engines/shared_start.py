@@ -45,7 +45,9 @@ def may_share(job: TrialsJob) -> bool:
         and len(job.servers) > 1
         and not job.amounts.alone
         and all(one.topology.primaries == 1 and not one.topology.replicas for one in servers)
-        and all(one.settings.get(name, off).strip("\"'") == off for one in servers for name, off in KEPT_ON_DISK.items())
+        and all(
+            one.settings.get(name, off).strip("\"'") == off for one in servers for name, off in KEPT_ON_DISK.items()
+        )
         and not any(OF_WHOLE_SERVERS.match(command) for command in _commands(case))
     )
 

@@ -73,9 +73,7 @@ def looked_at_wild_starts(
     )
 
 
-def _reason(
-    starts: BoundedStarts, word: VerdictWord, margin: float, of_all: "OfAllCases"
-) -> LopsidedReason | None:
+def _reason(starts: BoundedStarts, word: VerdictWord, margin: float, of_all: "OfAllCases") -> LopsidedReason | None:
     if word in ("regression", "improvement"):
         return "mean" if starts.estimate * starts.mean < 0 else None
     if starts.wild and abs(starts.mean) + ERRORS * starts.error_of_wild > math.log1p(margin):

@@ -135,7 +135,11 @@ class Loop:
             if job.id in self._running:
                 continue
             if not _beside_others(job):
-                return [sharing_a_start(job, planned, self._cases_per_start)] if not self._running and not startable else startable
+                return (
+                    [sharing_a_start(job, planned, self._cases_per_start)]
+                    if not self._running and not startable
+                    else startable
+                )
             startable.append([job])
             if len(self._running) + len(startable) == self._slots:
                 break
@@ -147,7 +151,9 @@ class Loop:
         try:
             with contextlib.ExitStack() as stack:
                 if len(turns) > 1:
-                    place = replace(place, shared=stack.enter_context(shared_servers(place.cancellation, place.directory)))
+                    place = replace(
+                        place, shared=stack.enter_context(shared_servers(place.cancellation, place.directory))
+                    )
                 for job, recorded in turns:
                     asked = with_time_left(job, time.monotonic() - began)
                     for event in self._lab.worker.carry_out(asked, replace(place, recorded=recorded)):
