@@ -89,10 +89,13 @@ class Slice:
         What a server waits for by itself, such as a lock, a disk or a sleep, is no disturbance, and neither is that its
         own threads and processes wait for each other.
         """
+        return self.waited_ns > DISTURBED_SHARE * self.result.elapsed_ns or self.stolen_seconds > 0
+
+    @property
+    def waited_ns(self) -> int:
+        """How long the server and the load generator waited for processors that others had."""
         by_itself_ns = (self.servers - 1) * self.cpu.total_ns + max(0, self.whole_ns - self.cpu.main_ns)
-        of_server_ns = max(0, self.cpu.main_waited_ns - by_itself_ns)
-        waited_ns = of_server_ns + (self.result.client_wait_ns or 0)
-        return waited_ns > DISTURBED_SHARE * self.result.elapsed_ns or self.stolen_seconds > 0
+        return max(0, self.cpu.main_waited_ns - by_itself_ns) + (self.result.client_wait_ns or 0)
 
     @property
     def seconds(self) -> float:

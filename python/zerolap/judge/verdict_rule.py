@@ -3,13 +3,27 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from zerolap import _core
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord, WildStarts
+from zerolap.records import (
+    FAR_TAIL,
+    LONGEST_PAUSE,
+    REGRESSION_RULE,
+    UNCHANGED,
+    MetricRule,
+    Settings,
+    Verdict,
+    VerdictWord,
+    WildStarts,
+)
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
-"""The smallest change that matters, by engine, as a fraction."""
+TAILS: Final = "tail"
+"""What the minimum effect of the tails of an open loop is named by, beside those of engines."""
+
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.15}
+"""The smallest change that matters, by engine, as a fraction; that of the tails of the timed engine apart."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""
@@ -20,8 +34,8 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
-"""Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
+MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0, FAR_TAIL: 2.0, LONGEST_PAUSE: 3.0}
+"""Within how many minimum effects a metric counts as the same, where that is not one: what scatters more."""
 
 INTERVAL_ERRORS = 3.0
 """About how many standard errors the interval of a timed change reaches to either side."""
