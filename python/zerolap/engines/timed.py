@@ -414,7 +414,7 @@ def _measurement(
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
     metrics[CONTROL] = control_ns
-    metrics |= _latencies(slices) | tails
+    metrics |= {**_latencies(slices), **tails}
     return Measurement(metrics=metrics, validity=Validity.of(checks), method=METHOD)
 
 
