@@ -89,13 +89,10 @@ class Slice:
         What a server waits for by itself, such as a lock, a disk or a sleep, is no disturbance, and neither is that its
         own threads and processes wait for each other.
         """
-        return self.waited_ns > DISTURBED_SHARE * self.result.elapsed_ns or self.stolen_seconds > 0
-
-    @property
-    def waited_ns(self) -> int:
-        """How long the server and the load generator waited for processors that others had."""
         by_itself_ns = (self.servers - 1) * self.cpu.total_ns + max(0, self.whole_ns - self.cpu.main_ns)
-        return max(0, self.cpu.main_waited_ns - by_itself_ns) + (self.result.client_wait_ns or 0)
+        of_server_ns = max(0, self.cpu.main_waited_ns - by_itself_ns)
+        waited_ns = of_server_ns + (self.result.client_wait_ns or 0)
+        return waited_ns > DISTURBED_SHARE * self.result.elapsed_ns or self.stolen_seconds > 0
 
     @property
     def seconds(self) -> float:
@@ -139,6 +136,27 @@ class Slice:
                 "latency_max_us": latency.max,
             }
         return {name: value for name, value in values.items() if value > 0 and math.isfinite(value)}
+
+
+@dataclass(frozen=True)
+class SentSlice:
+    """The replies of a slice, and the CPU times of each server over it."""
+
+    result: SliceResult
+    cpu: Sequence[CpuTimes]
+    stolen_seconds: float = 0.0
+
+    @property
+    def waited_share(self) -> float:
+        """For what part of the slice servers or load waited for processors that others had; all of it where stolen.
+
+        A main thread that waits for the threads of its own server waits for nobody else.
+        """
+        if self.stolen_seconds > 0:
+            return 1.0
+        total_ns = sum(one.total_ns for one in self.cpu)
+        of_servers_ns = sum(max(0, one.main_waited_ns - (total_ns - one.main_ns)) for one in self.cpu)
+        return (of_servers_ns + (self.result.client_wait_ns or 0)) / max(1, self.result.elapsed_ns)
 
 
 @dataclass
@@ -185,6 +203,23 @@ class TimedSide:
             servers=len(self.servers),
             stolen_seconds=stolen_seconds,
         )
+
+    def send(self, work: SliceWork) -> SentSlice:
+        """Carry out a slice of which latencies alone are wanted: the server is asked nothing before and after it.
+
+        What is dropped is sent at full speed.
+        """
+        with self._awake():
+            if self.case.state == "drains":
+                self.refill()
+            if work.dropped:
+                self.load.slice(work.dropped)
+            stolen_before, before = self.stolen_seconds(), self._cpu()
+            result = self.load.slice(work.requests, work.per_second)
+            cpu = [after - one for after, one in zip(self._cpu(), before, strict=True)]
+            stolen_seconds = self.stolen_seconds() - stolen_before
+            self.beside.require_running()
+        return SentSlice(result, cpu, stolen_seconds)
 
     def run_for(self, seconds: float, work: SliceWork) -> list[Slice]:
         """Carry out slices until so many seconds are over, one at least."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
 from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
-from zerolap.judge.tails import MOST_STARTS_FOR_TAIL, min_effect_of
+from zerolap.judge.tails import min_effect_of, tail_wants_more_starts
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
 from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
 from zerolap.records import METRICS, TAIL, TAIL_METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
@@ -237,9 +237,8 @@ def undecided_in_time(
         if case not in sample and any(wants_more_starts(verdict, number, comparisons, q) for verdict in judged):
             return True
         tail = tails.get(case)
-        if tail is not None and case not in sample and number < MOST_STARTS_FOR_TAIL:
-            if wants_more_starts(tail, number, comparisons, q):
-                return True
+        if tail is not None and case not in sample and tail_wants_more_starts(tail, number, comparisons, q):
+            return True
         hints = [*(judged if case in sample else ()), *(of[case] for of in (beside, tails) if case in of)]
         return any(hints_at_change(verdict, number, comparisons, q) for verdict in hints)
 

@@ -11,6 +11,8 @@ from zerolap.records import (
     FAR_TAIL,
     LONGEST_PAUSE,
     REGRESSION_RULE,
+    TAIL,
+    TAIL_AT_HALF,
     UNCHANGED,
     MetricRule,
     Settings,
@@ -22,7 +24,7 @@ from zerolap.records import (
 TAILS: Final = "tail"
 """What the minimum effect of the tails of an open loop is named by, beside those of engines."""
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.15}
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1}
 """The smallest change that matters, by engine, as a fraction; that of the tails of the timed engine apart."""
 
 PLUGIN_MIN_EFFECT = 0.02
@@ -34,7 +36,7 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0, FAR_TAIL: 2.0, LONGEST_PAUSE: 3.0}
+MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0, TAIL_AT_HALF: 1.5, TAIL: 1.5, FAR_TAIL: 3.0, LONGEST_PAUSE: 5.0}
 """Within how many minimum effects a metric counts as the same, where that is not one: what scatters more."""
 
 INTERVAL_ERRORS = 3.0

@@ -26,13 +26,13 @@ class OpenLoad(Record):
 
 
 class OpenLoadRecord(Record):
-    """What a side did at a load: how many slices were taken, and the latencies of the `used` ones.
+    """What a side did at a load: how many slices were taken, the p99 of each that is used, and the latencies of these.
 
-    `used` are those whose servers and load had their processors to themselves, as many on all sides. Where there were
+    Used are those whose servers and load had their processors to themselves, as many on all sides. Where there were
     too few of them, all are used.
     """
 
     per_second: int
     slices: int
-    used: int
+    p99_us: list[float]
     histogram_ns: list[tuple[int, int]]

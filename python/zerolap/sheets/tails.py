@@ -37,7 +37,10 @@ def open_tail(verdict: Verdict) -> str:
 
 def tail_margin(verdict: Verdict) -> str:
     """Write a tail that is the same, with the margin within which it is: `p99 +1 % [-6, +9], within ±15 %`."""
-    return f"p99 {change(verdict.change)} {interval(verdict.low, verdict.high)}, within ±{percent(verdict.min_effect)}"
+    return (
+        f"p99 {change(verdict.change)} {interval(verdict.low, verdict.high)}, "
+        f"within ±{percent(verdict.margin or verdict.min_effect)}"
+    )
 
 
 def tail_sentence(case: CaseResult) -> str | None:
