@@ -33,15 +33,15 @@ from zerolap.records import (
     sum_of_histograms,
 )
 
-SLICE_SECONDS: Final = 0.004
+SLICE_SECONDS: Final = 0.003
 """Short, as a wait for a processor costs the whole slice, and long enough for a hundred pipelines of most cases."""
-WANTED_SLICES: Final = (6, 12)
+WANTED_SLICES: Final = (4, 14)
 """Of each side at each load: the higher one is that by which time is the same."""
 MOST_TIMES: Final = 2
 """How many times as many pairs there are at most, where others use the processors."""
 FEWEST_SLICES: Final = 3
 """Of each side: with fewer undisturbed ones all slices are used."""
-LONGEST_SECONDS: Final = (0.08, 0.15)
+LONGEST_SECONDS: Final = (0.06, 0.2)
 """Of all sides at each load, for cases whose requests are slow, and beside others."""
 WAITED_SHARE: Final = 0.03
 """The part of a slice that server and load may wait for their processors; p99 of most commands is a twentieth of one."""

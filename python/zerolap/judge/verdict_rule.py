@@ -98,7 +98,7 @@ class Look:
     @property
     def margin(self) -> float:
         """Within which a change counts as the same."""
-        return MARGINS.get(self.metric.name, 1.0) * self.min_effect
+        return round(MARGINS.get(self.metric.name, 1.0) * self.min_effect, 12)
 
     def judged(self) -> tuple[VerdictWord, Change]:
         """Return the word on the metric and its change.

@@ -139,7 +139,8 @@ def others(case: CaseResult) -> list[Verdict]:
 
 def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     """Return the metric that decides work or time of most cases; None if nothing was measured."""
-    decided = [answered.decided for case in cases if (answered := answer_of(case, answer)) is not None]
+    answered = [given for case in cases if (given := answer_of(case, answer)) is not None]
+    decided = [given.cost if given.has_open_tail and given.cost is not None else given.decided for given in answered]
     metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
