@@ -88,7 +88,9 @@ def main() -> None:
             of_comparisons = [compared(drawn(spread, change, chance)) for _ in range(comparisons)]
             ended = [one for of in of_comparisons for name, one in of.items() if change == 0 or name == "0"]
             words = Counter(word for word, _ in ended)
-            shares = " ".join(f"{words[word] / len(ended):6.1%}" for word in ("same", "unsure", "regression", "improvement"))
+            shares = " ".join(
+                f"{words[word] / len(ended):6.1%}" for word in ("same", "unsure", "regression", "improvement")
+            )
             label = "no open loop" if spread is None else f"p99 differs by {spread:.0%}, {change:+.0%}"
             print(f"{label:28} {shares}   {sum(starts for _, starts in ended) / len(ended):5.1f}")
 

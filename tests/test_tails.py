@@ -15,7 +15,15 @@ from zerolap.engines.open_loop import FEWEST_SLICES, OpenLoop, choose_loads, use
 from zerolap.engines.slices import SentSlice, Slice
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.host import choose_pinning, read_processors
-from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, JudgedCase, StartsLookedAt, TimedPair, judge_cases, undecided_in_time
+from zerolap.judge import (
+    DEFAULT_MIN_EFFECT,
+    LOOKS,
+    JudgedCase,
+    StartsLookedAt,
+    TimedPair,
+    judge_cases,
+    undecided_in_time,
+)
 from zerolap.judge.cases import Starts
 from zerolap.judge.tails import MOST_STARTS_FOR_TAIL
 from zerolap.load import SliceResult
@@ -241,7 +249,9 @@ def test_the_size_that_matters_is_an_option() -> None:
     cases = {f"case-{number}": pairs(12, number, tail_sd=0.12) for number in range(6)}
     wide = SETTINGS.model_copy(update={"min_effect": {**SETTINGS.min_effect, "tail": 0.5}})
     starts = {name: Starts(one, "standalone", has_fixed_layouts=False) for name, one in cases.items()}
-    of_judge = {name: JudgedCase({}, is_identical=False, at_full_speed=one, of_cost=one) for name, one in starts.items()}
+    of_judge = {
+        name: JudgedCase({}, is_identical=False, at_full_speed=one, of_cost=one) for name, one in starts.items()
+    }
 
     def words(settings: Settings) -> set[str]:
         verdicts = judge_cases(of_judge, settings, {}).values()

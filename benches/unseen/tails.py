@@ -3,11 +3,14 @@
 Both sides are one edit of the demo's Redis, whose commands sleep as the setting `tracking-table-max-keys` asks for,
 which has no other use here: `N * 10^9 + T` is T nanoseconds in each N-th command. The head of a planted comparison has
 that setting, that of a null has not. How long a wait makes p99 a fifth longer is found before, case by case.
+
+`python -m benches.unseen.tails SEED PLANTED NULLS` measures these figures alone, and keeps the others of the file.
 """
 
 import math
 import random
 import statistics
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +19,7 @@ from typing import Any, Final
 
 import zerolap
 from benches.comparing import empty_store
-from benches.figures import Figure
+from benches.figures import Figure, read_figures, show_figures, write_figures
 from benches.truth.case_data import CaseData
 from benches.truth.changes_in_time import CALL, SLEEP, insert
 from benches.truth.edited import Edited
@@ -84,7 +87,9 @@ def _figures(planted: Sequence[Mapping[str, Any]], nulls: Sequence[Mapping[str, 
     found = [one for one in planted if one["verdict"] == "regression"]
     named = [one for one in found if one["deciding"] in TAIL_METRICS]
     same = [one for one in planted if one["time"] == "same"]
-    alarms = [one for one in nulls if any(one["tails"].get(tail) in ("regression", "improvement") for tail in TAIL_METRICS)]
+    alarms = [
+        one for one in nulls if any(one["tails"].get(tail) in ("regression", "improvement") for tail in TAIL_METRICS)
+    ]
     of_nulls = [one for one in nulls if one["time"] == "same"]
     sizes = sorted(one["change"] for one in planted if one["change"] is not None)
     median = f"median change of p99 {sizes[len(sizes) // 2]:+.1%}" if sizes else "p99 was not measured"
@@ -92,7 +97,9 @@ def _figures(planted: Sequence[Mapping[str, Any]], nulls: Sequence[Mapping[str, 
     figures = {}
     if planted:
         notes = [median, f"{len(named)} of {len(found)} found by a tail"]
-        figures["tail_found"] = Figure(len(found) / len(planted), "of cases, at least 0.9", [*planted], len(planted), notes=notes)
+        figures["tail_found"] = Figure(
+            len(found) / len(planted), "of cases, at least 0.9", [*planted], len(planted), notes=notes
+        )
         figures["tail_called_same"] = Figure(len(same), "cases, 0", [*planted], len(planted))
     if nulls:
         figures["tail_alarms"] = Figure(len(alarms), "cases, 0", [*nulls], len(nulls), notes=[starts])
@@ -112,7 +119,9 @@ def _cases(planted: int, chance: random.Random) -> dict[str, Case]:
 
 def _drawn(names: list[str], number: int, chance: random.Random) -> list[str]:
     """Return so many names, each as often as any other but for one, in random order."""
-    return [name for _ in range(math.ceil(number / max(1, len(names)))) for name in chance.sample(names, len(names))][:number]
+    return [name for _ in range(math.ceil(number / max(1, len(names)))) for name in chance.sample(names, len(names))][
+        :number
+    ]
 
 
 def _found_wait(edited: Edited, builder: Builder, case: Case, chance: random.Random) -> Wait:
@@ -180,3 +189,16 @@ def _compared(edited: Edited, store: Path, cases: Sequence[str], seed: int, wait
             }
         )
     return told
+
+
+def main() -> int:
+    """Measure, print and write the figures; return the exit code."""
+    seed, planted, nulls = (int(argument) for argument in sys.argv[1:4])
+    figures = tail_figures(seed, planted, nulls)
+    show_figures(figures)
+    print(write_figures("unseen", read_figures("unseen") | figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -36,7 +36,13 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0, TAIL_AT_HALF: 1.5, TAIL: 1.5, FAR_TAIL: 3.0, LONGEST_PAUSE: 5.0}
+MARGINS: Mapping[str, float] = {
+    "elapsed_ns_per_op": 2.0,
+    TAIL_AT_HALF: 1.5,
+    TAIL: 1.5,
+    FAR_TAIL: 3.0,
+    LONGEST_PAUSE: 5.0,
+}
 """Within how many minimum effects a metric counts as the same, where that is not one: what scatters more."""
 
 INTERVAL_ERRORS = 3.0
