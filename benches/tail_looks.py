@@ -16,8 +16,8 @@ from benches.wild_starts import CPU, ELAPSED, SPREAD, SPREAD_OF_ELAPSED
 from zerolap.judge import (
     DEFAULT_MIN_EFFECT,
     LOOKS,
-    Q,
     JudgedCase,
+    Q,
     Starts,
     StartsLookedAt,
     TimedPair,

@@ -5,7 +5,8 @@ requests would have come meanwhile (coordinated omission). In the open loop requ
 latencies count from then. Slices of the sides alternate in random order, as those at full speed.
 
 What others do with the processors is larger than most tails: a thread that waits for its processor for a millisecond
-is ten times the usual p99. So slices in which a server or the load had to wait are not used, and more are taken instead.
+is ten times the usual p99. So slices in which a server or the load had to wait are not used, and more are taken
+instead.
 """
 
 import math
@@ -26,6 +27,7 @@ from zerolap.records import (
     TAIL,
     TAIL_AT_HALF,
     Case,
+    Measurement,
     OpenLoad,
     OpenLoadRecord,
     Side,
@@ -44,7 +46,7 @@ FEWEST_SLICES: Final = 3
 LONGEST_SECONDS: Final = (0.06, 0.2)
 """Of all sides at each load, for cases whose requests are slow, and beside others."""
 WAITED_SHARE: Final = 0.03
-"""The part of a slice that server and load may wait for their processors; p99 of most commands is a twentieth of one."""
+"""The part of a slice that server and load may wait for their processors; p99 is a tenth of one."""
 FAR_TAIL_REQUESTS: Final = 2000
 """The fewest requests of a side of which p99.9 is computed: two are beyond it."""
 
@@ -161,3 +163,10 @@ def _requests(record: OpenLoadRecord) -> int:
 def base_of(slices: Mapping[Side, Sequence[Slice]]) -> Sequence[Slice]:
     """Return the slices of the side whose full speed the loads follow from."""
     return slices[BASE] if BASE in slices else next(iter(slices.values()))
+
+
+def with_tails(measurement: Measurement, open_loop: OpenLoop | None, side: Side) -> Measurement:
+    """Return what was measured of a side with its tails, if there was an open loop."""
+    if open_loop is None:
+        return measurement
+    return measurement.model_copy(update={"metrics": {**measurement.metrics, **open_loop.metrics(side)}})

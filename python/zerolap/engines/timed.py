@@ -19,7 +19,7 @@ from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.open_loop import OpenLoop, base_of, run_open_loop
+from zerolap.engines.open_loop import OpenLoop, base_of, run_open_loop, with_tails
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs, set_up_order
 from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.side import require_standalone, set_up
@@ -305,14 +305,14 @@ def _time_together(start: TimedStart) -> StartOutcome:
     if len(sides) > 1:
         noise = [_of_both_sides(check) for check in noise]
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
-    tails: dict[Side, dict[str, float]] = dict.fromkeys(sides, {})
     if open_loop is not None:
         amounts = amounts.model_copy(update={"open_loop": open_loop.loads})
-        tails = {side: open_loop.metrics(side) for side in sides}
     return StartOutcome(
         measurements={
-            side: _measurement(
-                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns, tails[side]
+            side: with_tails(
+                _measurement(start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns),
+                open_loop,
+                side,
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
@@ -401,7 +401,6 @@ def _measurement(
     filled: Sequence[Check],
     work: SliceWork,
     control_ns: float,
-    tails: Mapping[str, float],
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -414,8 +413,7 @@ def _measurement(
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
     metrics[CONTROL] = control_ns
-    metrics |= {**_latencies(slices), **tails}
-    return Measurement(metrics=metrics, validity=Validity.of(checks), method=METHOD)
+    return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 
 def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Sequence[Slice]]:

@@ -76,12 +76,16 @@ def _subject(case: CaseResult) -> str:
 
 def _happened(case: CaseResult, answer: CaseAnswer) -> str:
     subject, decided = _subject(case), answer.decided
+    if decided is not None and answer.has_open_tail:
+        return f"{subject} is {open_tail(decided)}."
+    return _known(case, answer, subject, decided)
+
+
+def _known(case: CaseResult, answer: CaseAnswer, subject: str, decided: Verdict | None) -> str:
     if answer.word == "identical":
         return f"{subject} executes the same machine instructions on both sides, equally often."
     if decided is None:
         return f"The {answer.answer} of {subject} is {answer.word}: no metric decides it."
-    if answer.has_open_tail:
-        return f"{subject} is {open_tail(decided)}."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
     if answer.word == "same":
         limit = percent(decided.margin or decided.min_effect)

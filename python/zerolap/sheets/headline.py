@@ -164,14 +164,14 @@ class _Statements:
             return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
         if self.unchanged:
             return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
-        if open_tails := self._open_tails:
-            same = f"CPU time and throughput in {counted(len(open_tails), 'case', 'cases')}"
-            return "open tails", f"No change of {same}, p99 open"
         return self._nothing()
 
     def _nothing(self) -> tuple[str, str]:
         if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
             return "unaffected", "No case can be affected by this change"
+        if open_tails := self._open_tails:
+            same = f"CPU time and throughput in {counted(len(open_tails), 'case', 'cases')}"
+            return "open tails", f"No change of {same}, p99 open"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
