@@ -73,7 +73,7 @@ def tail_figures(seed: int, planted: int, nulls: int) -> dict[str, Figure]:
     with tempfile.TemporaryDirectory(prefix="zerolap-tails-") as directory:
         edited = Edited.make(Path(directory) / "edited", _edit)
         store = empty_store("unseen-store")
-        builder = Builder(Path(directory) / "builds")
+        builder = Builder(store / "builds")
         waits = {name: _found_wait(edited, builder, case, chance) for name, case in _cases(planted, chance).items()}
         of_planted = [
             _compared(edited, store, [name], chance.randrange(1 << 31), waits[name])

@@ -49,7 +49,7 @@ def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None)
 
 
 def min_effects(text: str) -> dict[str, float]:
-    """Return the minimum effects by engine, and of tails, as fractions, with defaults for the others; raises `UsageError`."""
+    """Return the minimum effects by engine and of tails, as fractions, usual ones by default; raises `UsageError`."""
     from zerolap.judge import DEFAULT_MIN_EFFECT, TAILS
 
     effects = dict(DEFAULT_MIN_EFFECT)
