@@ -25,7 +25,7 @@ from zerolap.judge import (
     undecided_in_time,
 )
 from zerolap.judge.cases import Starts
-from zerolap.judge.tails import MOST_STARTS_FOR_TAIL
+from zerolap.judge.tail_rules import MOST_STARTS_FOR_TAIL
 from zerolap.load import SliceResult
 from zerolap.load.generator import LatencyResult
 from zerolap.records import (

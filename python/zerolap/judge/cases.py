@@ -8,7 +8,7 @@ from typing import TypeAlias
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
 from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
-from zerolap.judge.tails import min_effect_of, tail_wants_more_starts
+from zerolap.judge.tail_rules import min_effect_of, tail_wants_more_starts
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
 from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
 from zerolap.records import METRICS, TAIL, TAIL_METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins

@@ -205,7 +205,7 @@ from zerolap.records.metric import (
     with_rules_of_plugins as with_rules_of_plugins,
 )
 from zerolap.records.moments import moment_text as moment_text, now as now
-from zerolap.records.open_loop import (
+from zerolap.records.open_loads import (
     FAR_TAIL as FAR_TAIL,
     LONGEST_PAUSE as LONGEST_PAUSE,
     OPEN_LOOP_LOADS as OPEN_LOOP_LOADS,

@@ -12,7 +12,7 @@ from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
-from zerolap.records.open_loop import TAIL
+from zerolap.records.open_loads import TAIL
 from zerolap.records.platform import Platform
 from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped

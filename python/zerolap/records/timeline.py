@@ -6,7 +6,7 @@ from typing import TypeAlias
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.open_loop import OpenLoadRecord
+from zerolap.records.open_loads import OpenLoadRecord
 
 Histogram: TypeAlias = Iterable[tuple[int, int]]
 """The buckets' lower edges in nanoseconds, with counts."""

@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from zerolap.records.base import Record
-from zerolap.records.open_loop import OpenLoad
+from zerolap.records.open_loads import OpenLoad
 
 
 class Windows(Record):
