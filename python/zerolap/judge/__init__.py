@@ -75,6 +75,7 @@ from zerolap.judge.levels import (
     bounds_95 as bounds_95,
     levels_of as levels_of,
 )
+from zerolap.judge.look_levels import look_at_time as look_at_time
 from zerolap.judge.looks import (
     ALL_LOOKS as ALL_LOOKS,
     COUNTED_LOOKS as COUNTED_LOOKS,

@@ -7,13 +7,13 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
+    ALL_LOOKS,
     LOOKS,
     MAX_BLOCKS,
     MIN_BLOCKS,
     Bank,
     blocks_are_undecided,
     changed_in_time,
-    timed_looks,
     undecided_in_time,
 )
 from zerolap.records import (
@@ -72,7 +72,6 @@ class Planner:
     def __init__(self, resolved: Resolved, bank: Bank | None = None) -> None:
         self.resolved = resolved
         self._bank = bank or {}
-        self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
         self._most_starts = resolved.request.most_starts
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
@@ -265,7 +264,7 @@ class Planner:
     def _has_most_starts(self, looks: Mapping[str, int]) -> bool:
         """Whether no case may have more starts than these looks take."""
         most = self._most_starts
-        return most is not None and all(self._timed_looks[look - 1] >= most for look in looks.values())
+        return most is not None and all(ALL_LOOKS[look - 1] >= most for look in looks.values())
 
     def _sample_has_changed(self, results: Results, cases: int) -> bool:
         """Whether one of so many timed cases takes another time although its code is identical."""
@@ -290,7 +289,7 @@ class Planner:
 
         Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
-        wanted = self._timed_looks[looks - 1]
+        wanted = ALL_LOOKS[looks - 1]
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
@@ -315,7 +314,7 @@ class Planner:
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
             looked_at = {
-                name: trials.looked_at(self._timed_looks[look - 1])
+                name: trials.looked_at(ALL_LOOKS[look - 1])
                 for name, look in looks.items()
                 if (trials := results.timed.get(name)) is not None
                 and trials.of_cost.usable
