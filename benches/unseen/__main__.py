@@ -9,7 +9,7 @@ import random
 import sys
 from typing import Final
 
-from benches.figures import Figure, show_figures, write_figures
+from benches.figures import Figure, read_figures, show_figures, write_figures
 from benches.truth.samples import KEPT, Data, SampleFile
 from zerolap.judge import CasesTogether, pooled_changes
 
@@ -32,7 +32,7 @@ def main() -> int:
     }
     print(f"seed {seed}")
     show_figures(figures)
-    print(write_figures("unseen", figures))
+    print(write_figures("unseen", read_figures("unseen") | figures))
     return 0
 
 

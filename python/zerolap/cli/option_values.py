@@ -49,15 +49,16 @@ def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None)
 
 
 def min_effects(text: str) -> dict[str, float]:
-    """Return the minimum effects by engine, as fractions, with defaults for the others; raises `UsageError`."""
-    from zerolap.judge import DEFAULT_MIN_EFFECT
+    """Return the minimum effects by engine, and of tails, as fractions, with defaults for the others; raises `UsageError`."""
+    from zerolap.judge import DEFAULT_MIN_EFFECT, TAILS
 
     effects = dict(DEFAULT_MIN_EFFECT)
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not valid", hint="write timed=2%,counted=0.5%")
-        _require_comparing(match[1])
+        if match[1] != TAILS:
+            _require_comparing(match[1])
         if match[1] in WITHOUT_VERDICTS:
             reason = WITHOUT_VERDICTS[match[1]]
             raise UsageError(f"`--min-effect {part}`: {reason}", hint="write timed=2%,counted=0.5%")

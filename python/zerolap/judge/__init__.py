@@ -121,6 +121,7 @@ from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT as DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL as EQUIVALENCE_LEVEL,
     PLUGIN_MIN_EFFECT as PLUGIN_MIN_EFFECT,
+    TAILS as TAILS,
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,

@@ -17,6 +17,7 @@ from zerolap.judge import (
     undecided_in_time,
 )
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     QUICK_SCALE,
@@ -73,6 +74,7 @@ class Planner:
         self.resolved = resolved
         self._bank = bank or {}
         self._most_starts = resolved.request.most_starts
+        self._first_amounts = first_amounts(resolved)
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
         self._count_builds = {side: spec.digest for side, spec in count_specs.items() if spec is not None}
@@ -226,7 +228,7 @@ class Planner:
             trials = results.timed[case.name]
             as_built = trials.as_built
             if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
-                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True})
+                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True, "open_loop": None})
                 jobs.append(self._next_start(case, as_built, amounts, left))
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]
@@ -293,14 +295,15 @@ class Planner:
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
-            return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
+            return self._job(case, "timed", [0], self._first_amounts, left)
         if at_full_speed.blocks < wanted and not at_full_speed.is_over:
-            return self._next_start(case, at_full_speed, Amounts(pairs=PAIRS_PER_START), left)
+            return self._next_start(case, at_full_speed, self._first_amounts, left)
         batching = at_full_speed.batching()
         paced = at_full_speed.paced
         if batching is None or (paced is not None and (paced.blocks >= wanted or paced.is_over)):
             return None
-        amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        amounts = at_full_speed.amounts_after(LOOKS[0])
+        amounts = amounts.model_copy(update={"per_second": batching.per_second, "open_loop": None})
         return self._next_start(case, paced, amounts, left)
 
     def _next_start(self, case: Case, trials: TimedTrials | None, amounts: Amounts, left: float | None) -> TrialsJob:
@@ -414,6 +417,16 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
+
+
+def first_amounts(resolved: Resolved) -> Amounts:
+    """Return what the first start of a case is asked for: of a comparison that is to be judged an open loop too.
+
+    Searches of a history, with an anchor or few starts of each commit, ask for CPU time alone.
+    """
+    is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
+    has_open_loop = resolved.kind == "compare" and not is_searched
+    return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
 
 
 def seed_of(seed: int, block: int) -> int:

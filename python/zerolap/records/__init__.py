@@ -205,6 +205,16 @@ from zerolap.records.metric import (
     with_rules_of_plugins as with_rules_of_plugins,
 )
 from zerolap.records.moments import moment_text as moment_text, now as now
+from zerolap.records.open_loop import (
+    FAR_TAIL as FAR_TAIL,
+    LONGEST_PAUSE as LONGEST_PAUSE,
+    OPEN_LOOP_LOADS as OPEN_LOOP_LOADS,
+    TAIL as TAIL,
+    TAIL_AT_HALF as TAIL_AT_HALF,
+    TAIL_METRICS as TAIL_METRICS,
+    OpenLoad as OpenLoad,
+    OpenLoadRecord as OpenLoadRecord,
+)
 from zerolap.records.opportunity import (
     NO_SAVING as NO_SAVING,
     ArgumentCheck as ArgumentCheck,

@@ -12,6 +12,7 @@ from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
+from zerolap.records.open_loop import TAIL
 from zerolap.records.platform import Platform
 from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped
@@ -120,6 +121,11 @@ class CaseResult(Record):
     def is_regression(self) -> bool:
         """Whether the case, its work or its time is a regression, also one that timing does not confirm."""
         return "regression" in (self.verdict, self.work, self.time)
+
+    @property
+    def has_open_tail(self) -> bool:
+        """Whether time is unsure by the p99 of the open loop alone: CPU time and throughput are the same."""
+        return self.time == "unsure" and self.time_deciding == TAIL
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether anything was measured of what decides whether the comparison counts as failed."""
@@ -236,8 +242,11 @@ class Comparison(Record):
     def is_undecided(self, case: CaseResult) -> bool:
         """Return whether a case is invalid or unsure, or one of its answers is unsure or could not be measured.
 
-        Identical code takes the same time, whether it was timed or not.
+        Identical code takes the same time, whether it was timed or not. A p99 that alone is open is stated, and leaves
+        no case undecided: on a machine that others use, it is open in most cases without a change.
         """
+        if case.has_open_tail and case.verdict != "invalid":
+            return case.work == "unsure"
         if case.verdict in ("unsure", "invalid") or case.work == "unsure":
             return True
         is_time_open = case.time == "unsure" or (case.time is None and self.settings.asks_for_time)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.records import FAR_TAIL, LONGEST_PAUSE, TAIL, TAIL_AT_HALF
+
 
 @dataclass(frozen=True)
 class Phrase:
@@ -50,6 +52,10 @@ PHRASES: Final[dict[str, Phrase]] = {
     ),
     "ops_per_sec": Phrase("serves", "requests per second", "fewer"),
     "latency_p50_us": Phrase(brief=("has a {} higher median latency", "has a {} lower median latency")),
+    TAIL_AT_HALF: Phrase(brief=("has a {} higher p99 at half load", "has a {} lower p99 at half load")),
+    TAIL: Phrase(brief=("has a {} higher p99 at 80 % load", "has a {} lower p99 at 80 % load")),
+    FAR_TAIL: Phrase(brief=("has a {} higher p99.9 at 80 % load", "has a {} lower p99.9 at 80 % load")),
+    LONGEST_PAUSE: Phrase(brief=("pauses {} longer at 80 % load", "pauses {} shorter at 80 % load")),
     "latency_p99_us": Phrase(brief=("has a {} higher p99 of latency", "has a {} lower p99 of latency")),
 }
 
