@@ -295,6 +295,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
+            resident = {name: sum(map(read_resident_bytes, side.processes)) for name, side in sides.items()}
     seconds = (time.monotonic() - began) / len(sides)
     # For both sides alike: the elapsed time of one's quiet slices and of all of the other's are not comparable.
     counted = counted_for_elapsed(slices)
@@ -305,7 +306,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
     return StartOutcome(
         measurements={
             side: _measurement(
-                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns
+                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns, resident[side]
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
@@ -392,6 +393,7 @@ def _measurement(
     filled: Sequence[Check],
     work: SliceWork,
     control_ns: float,
+    resident_bytes: int,
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -404,6 +406,8 @@ def _measurement(
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
     metrics[CONTROL] = control_ns
+    if resident_bytes > 0:
+        metrics["rss_bytes"] = float(resident_bytes)
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

@@ -8,8 +8,8 @@ from zerolap import _core
 from zerolap.judge.looks import look_shares
 from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord, WildStarts
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
-"""The smallest change that matters, by engine, as a fraction."""
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, "memory": 0.0025}
+"""The smallest change that matters, by engine, as a fraction; bytes that are counted have their own."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""
