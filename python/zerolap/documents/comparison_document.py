@@ -11,7 +11,7 @@ from zerolap.documents.results import Results
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
 from zerolap.documents.unmeasured import placement_notes, untimed_notes
-from zerolap.judge import JUDGED_TIMES, Bank, with_rules
+from zerolap.judge import JUDGED_BY_STARTS, Bank, with_rules
 from zerolap.records import (
     ANCHOR,
     BASE,
@@ -56,6 +56,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             unsure=words.count("unsure"),
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
+            memory_regression=sum(case.memory == "regression" for case in cases),
+            memory_improvement=sum(case.memory == "improvement" for case in cases),
         ),
         notes=[
             *resolved.notes,
@@ -96,7 +98,7 @@ def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult
 def read_bank(store: Store, platform: str) -> Bank:
     """Return how much starts differ on the platform with that fingerprint, by metric and circumstances."""
     circumstances = store.circumstances(platform)
-    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_TIMES for one in circumstances}
+    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_BY_STARTS for one in circumstances}
 
 
 def add_to_bank(results: Results, store: Store) -> None:

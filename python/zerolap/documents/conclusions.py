@@ -14,7 +14,7 @@ from zerolap.judge import (
     COST_AT_FULL_SPEED,
     COSTS,
     CPU_TIME,
-    JUDGED_TIMES,
+    JUDGED_BY_STARTS,
     MIN_BLOCKS,
     Bank,
     CaseAnswers,
@@ -110,7 +110,7 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     for name, trials in results.timed.items():
         if is_one_build and trials.is_placed:
             continue
-        for metric in JUDGED_TIMES:
+        for metric in JUDGED_BY_STARTS:
             chosen = trials.of_cost if metric in COSTS else trials
             spread = spread_of_starts(metric, chosen.pairs) if chosen.usable else None
             if spread is not None:
@@ -129,7 +129,7 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
     batched = {name: trials for name, trials in timed if trials.paced is not None and trials.usable}
     as_built = {name: trials.as_built.of_metric(CPU_TIME) for name, trials in timed if trials.as_built is not None}
     measured: list[tuple[str, str, Mapping[str, TimedTrials | None]]] = [
-        *((metric, metric, {name: trials.of_metric(metric) for name, trials in timed}) for metric in JUDGED_TIMES),
+        *((metric, metric, {name: trials.of_metric(metric) for name, trials in timed}) for metric in JUDGED_BY_STARTS),
         (COST_AT_FULL_SPEED, CPU_TIME, batched),
         (AS_BUILT_COST, CPU_TIME, as_built),
     ]

@@ -31,6 +31,7 @@ from zerolap.judge.cases import (
     AS_BUILT_COST as AS_BUILT_COST,
     COSTS as COSTS,
     ELAPSED as ELAPSED,
+    JUDGED_BY_STARTS as JUDGED_BY_STARTS,
     JUDGED_TIMES as JUDGED_TIMES,
     Bank as Bank,
     JudgedCase as JudgedCase,
@@ -85,6 +86,8 @@ from zerolap.judge.looks import (
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )
+from zerolap.judge.memory_answer import memory_answer as memory_answer
+from zerolap.judge.memory_verdicts import MEMORY as MEMORY, bytes_differ as bytes_differ
 from zerolap.judge.pooled_changes import (
     FEWEST_CASES as FEWEST_CASES,
     CasesTogether as CasesTogether,

@@ -25,8 +25,8 @@ from zerolap.records import (
 TAILS: Final = "tail"
 """What the minimum effect of the tails of an open loop is named by, beside those of engines."""
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1}
-"""The smallest change that matters, by engine, as a fraction; that of the tails of the timed engine apart."""
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1, "memory": 0.0025}
+"""The smallest change that matters, by engine, as a fraction; tails and counted bytes have their own."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""

@@ -165,7 +165,8 @@ class Planner:
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
 
-        The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
+        The first block of a comparison shows whether both sides execute the same instructions, which ends it unless
+        their bytes differ. Else the
         first few follow, each by a job of its own, as they may be carried out side by side; then one more as long as
         that may decide.
         """
@@ -173,7 +174,7 @@ class Planner:
             return []
         if trials is None or not trials.jobs_done:
             return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
-        if self.resolved.kind == "run" or trials.case.name in results.identical:
+        if self.resolved.kind == "run" or results.is_counted_out(trials):
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]

@@ -194,6 +194,7 @@ from zerolap.records.measurement import (
 from zerolap.records.metric import (
     CONTROL as CONTROL,
     COUNTER_METRICS as COUNTER_METRICS,
+    MEMORY_METRICS as MEMORY_METRICS,
     METRICS as METRICS,
     RUN_TABLE as RUN_TABLE,
     TRACED as TRACED,

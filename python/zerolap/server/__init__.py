@@ -41,3 +41,9 @@ from zerolap.server.threads import (
     read_total_ns as read_total_ns,
     thread_names as thread_names,
 )
+from zerolap.server.used_memory import (
+    UsedMemory as UsedMemory,
+    read_client_memory as read_client_memory,
+    read_used_memory as read_used_memory,
+    remove_all_keys as remove_all_keys,
+)
