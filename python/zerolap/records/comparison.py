@@ -10,6 +10,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
+from zerolap.records.measured_regime import MeasuredRegime
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
@@ -83,6 +84,7 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
+    `regime` is in which it was counted besides its own circumstances, empty for the case itself.
     `work` is what the code does, `time` what its user feels; each is null where it was not measured, and in an invalid
     case. `verdict` is what is certain: time where it is decided, else a change of work, else `unsure` where time was
     measured, else work; of identical code it is the same, unless time changed. `deciding`, `work_deciding` and
@@ -97,6 +99,7 @@ class CaseResult(Record):
     commands: list[str]
     group: str
     topology: str
+    regime: str = ""
     verdict: CaseVerdict
     work: VerdictWord | None = None
     time: TimeWord | None = None
@@ -191,6 +194,7 @@ class Comparison(Record):
     changed_functions: ChangedFunctions | None = None
     unmeasured: list[ChangedFunction] | None = None
     suite: list[PooledChange] = []
+    regimes: list[MeasuredRegime] = []
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
