@@ -61,6 +61,7 @@ def in_regime(case: Case, regime: Regime, warm_requests: int | None = None) -> C
             "regime": InRegime(
                 name=regime.name,
                 of=case.name,
+                beside=len(regime.beside),
                 idle_connections=regime.idle_connections,
                 warm_requests=regime.warm_requests if warm_requests is None else warm_requests,
             ),

@@ -173,7 +173,7 @@ def _concluded(answered: AnsweredCase, explainer: CaseExplainer | None) -> CaseR
     cut_short = answered.is_cut_short and answers.verdict == "unsure"
     return CaseResult(
         case=case.name,
-        commands=case.verbs,
+        commands=case.own_verbs,
         group=case.group,
         topology=case.topology.name,
         regime=case.regime.name if case.regime is not None else "",

@@ -208,7 +208,7 @@ class Planner:
             if trials is not None and trials.jobs_done and not is_to_be_decided(case, results):
                 continue
             amounts = Amounts(
-                windows=None if trials is None else trials.windows,
+                windows=None if trials is None or not trials.jobs_done else trials.windows,
                 scale=QUICK_SCALE if self.resolved.settings.quick else 1.0,
             )
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]

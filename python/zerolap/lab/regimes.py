@@ -16,7 +16,7 @@ INSTRUCTIONS_PER_SECOND: Final = 400e6
 """About what a server executes under valgrind while nothing is counted."""
 SCREENING_SHARE: Final = 0.6
 """The part of today's time that first blocks may take; the rest decides what differs."""
-FEWEST_SECONDS: Final = 60.0
+FEWEST_SECONDS: Final = 90.0
 """What regimes may take of a comparison that takes less itself: a case in each."""
 TIMED_SECONDS: Final = 6.0
 """About what the first starts of a case take."""

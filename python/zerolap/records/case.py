@@ -213,6 +213,13 @@ class Case(Record):
         return list(dict.fromkeys(command.verb for command in self.client.sent))
 
     @property
+    def own_verbs(self) -> list[str]:
+        """The commands' names without those that a regime has sent beside them."""
+        sent = self.client.sent
+        own = sent if self.regime is None else sent[: len(sent) - self.regime.beside]
+        return list(dict.fromkeys(command.verb for command in own))
+
+    @property
     def quick_factor(self) -> float:
         """The factor by which `--quick` scales the case down."""
         dataset = self.dataset

@@ -90,10 +90,14 @@ class CaseRegimes(Record):
 
 
 class InRegime(Record):
-    """The regime that a variant of a case is counted in: its name, the case, and what clients do beside it."""
+    """The regime that a variant of a case is counted in: its name, the case, and what is done beside it.
+
+    Of the variant's commands the last are `beside` those of the case.
+    """
 
     name: str
     of: str
+    beside: int = 0
     idle_connections: int = 0
     warm_requests: int = 0
 
