@@ -1,4 +1,4 @@
-"""Regimes: variants of cases from what files state, and planted regressions that only one of them meets."""
+"""Regimes: cases in them by what files state, and planted regressions that only one of them meets."""
 
 import json
 import re
@@ -62,33 +62,33 @@ def names_of(case: Case) -> list[str]:
     return [regime.name for regime in regimes_of_case(case)]
 
 
-def test_a_variant_is_the_case_with_what_the_regime_states() -> None:
+def test_a_case_in_a_regime_is_the_case_with_what_the_regime_states() -> None:
     case = case_named("get-100B")
-    variant = in_regime(case, regime_named("300 connections"))
-    assert variant.name == "get-100B@300-connections"
-    assert variant.regime is not None
-    assert (variant.regime.name, variant.regime.of, variant.regime.idle_connections) == (
+    in_it = in_regime(case, regime_named("300 connections"))
+    assert in_it.name == "get-100B@300-connections"
+    assert in_it.regime is not None
+    assert (in_it.regime.name, in_it.regime.of, in_it.regime.idle_connections) == (
         "300 connections",
         "get-100B",
         300,
     )
-    assert variant.client == case.client
-    assert variant.digest != case.digest
+    assert in_it.client == case.client
+    assert in_it.digest != case.digest
 
 
 def test_large_values_leave_as_many_keys_as_fit() -> None:
-    variant = in_regime(case_named("get-100B"), regime_named("16 KiB values"))
-    assert variant.dataset is not None
-    assert (variant.dataset.data_size, variant.dataset.keys.maximum) == (16384, 1024)
-    assert variant.dataset.expect.keys == 1024
-    assert (variant.client.key_minimum, variant.client.key_maximum) == (1, 1024)
+    in_it = in_regime(case_named("get-100B"), regime_named("16 KiB values"))
+    assert in_it.dataset is not None
+    assert (in_it.dataset.data_size, in_it.dataset.keys.maximum) == (16384, 1024)
+    assert in_it.dataset.expect.keys == 1024
+    assert (in_it.client.key_minimum, in_it.client.key_maximum) == (1, 1024)
 
 
 def test_commands_beside_those_of_a_case_are_not_its_own() -> None:
-    variant = in_regime(case_named("sismember"), regime_named("freed lazily"))
-    assert variant.verbs == ["SISMEMBER", "COPY", "UNLINK"]
-    assert variant.own_verbs == ["SISMEMBER"]
-    assert variant.expect.hit_rate is None
+    in_it = in_regime(case_named("sismember"), regime_named("freed lazily"))
+    assert in_it.verbs == ["SISMEMBER", "COPY", "UNLINK"]
+    assert in_it.own_verbs == ["SISMEMBER"]
+    assert in_it.expect.hit_rate is None
 
 
 def test_a_regime_applies_to_cases_that_have_what_it_changes() -> None:
@@ -126,7 +126,7 @@ def test_a_faulty_regime_is_refused_with_its_line(tmp_path: Path, written: str, 
         load_cases(tmp_path)
 
 
-def test_a_variant_is_chosen_by_its_name() -> None:
+def test_a_case_in_a_regime_is_chosen_by_its_name() -> None:
     assert [case.name for case in select(core_suite(), ["get-100B@*-values"])] == [
         "get-100B@16-KiB-values",
         "get-100B@64-KiB-values",
@@ -143,7 +143,7 @@ def block(**heads: float) -> tuple[Measurement, Measurement]:
     return measured(dict.fromkeys(heads, 1000.0)), measured(heads)
 
 
-def test_a_variant_is_looked_at_where_it_changed_more_than_its_case() -> None:
+def test_a_regime_is_looked_at_where_more_changed_than_in_the_case() -> None:
     same, slower = block(instructions_per_op=1001.0), block(instructions_per_op=1050.0)
     assert not shows_other_change(same, None, 0.005)
     assert shows_other_change(slower, same, 0.005)
@@ -206,7 +206,8 @@ def test_regressions_beside_idle_connections_and_after_many_requests_are_named(
         ("commands.c", OFTEN, f"if (command->calls > 20000) {{ {slow} }}\n        {OFTEN}"),
     )
     document = compare(head, "--regimes", "auto")
-    assert set(changed(document).values()) == {"idle", "warm"}
+    # The conditions themselves cost each request something.
+    assert set(changed(document).values()) - {""} == {"idle", "warm"}
     assert regime_of(document, "large values")["same"] == ["toy-get"]
 
 

@@ -13,7 +13,7 @@ from zerolap.cases._regimes import (
     in_regime as in_regime,
     packaged_regimes as packaged_regimes,
     regimes_of_case as regimes_of_case,
-    variants_named as variants_named,
+    cases_in_regimes_named as cases_in_regimes_named,
 )
 from zerolap.cases._scale import scaled as scaled
 from zerolap.cases._select import select as select

@@ -1,4 +1,4 @@
-"""Variants of cases in regimes: those of the package, and those that case files state."""
+"""Cases in regimes: those of the package, and those that case files state."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def regimes_of_case(case: Case) -> Iterator[Regime]:
 
 
 def in_regime(case: Case, regime: Regime, warm_requests: int | None = None) -> Case:
-    """Return the variant of a case in a regime that applies to it; `warm_requests` may be fewer than it states."""
+    """Return a case in a regime that applies to it; `warm_requests` may be fewer than it states."""
     dataset = _dataset_in(regime, case.dataset)
     client = _client_in(regime, case.client, case.dataset, dataset)
     expect = case.expect
@@ -69,8 +69,8 @@ def in_regime(case: Case, regime: Regime, warm_requests: int | None = None) -> C
     )
 
 
-def variants_named(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]:
-    """Return the variants of cases whose names match a pattern that names a variant, such as `get-100B@*`."""
+def cases_in_regimes_named(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]:
+    """Return the cases in regimes whose names match a pattern that names such, as `get-100B@*` does."""
     wanted = [pattern for pattern in patterns if "@" in pattern]
     if not wanted:
         return []

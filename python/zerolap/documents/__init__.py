@@ -20,7 +20,7 @@ from zerolap.documents.picture_data import (
     read_pictures as read_pictures,
 )
 from zerolap.documents.regime_results import (
-    changed_variants as changed_variants,
+    changed_in_regimes as changed_in_regimes,
     is_to_be_decided as is_to_be_decided,
 )
 from zerolap.documents.results import Results as Results

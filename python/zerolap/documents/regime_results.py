@@ -9,17 +9,17 @@ from zerolap.records import BASE, CHANGED, HEAD, Case, CaseResult, MeasuredRegim
 
 
 def is_to_be_decided(case: Case, results: Results) -> bool:
-    """Return whether the first block of a variant shows another change than its case has, which more blocks decide."""
+    """Return whether the first block in a regime shows another change than the case has, which more blocks decide."""
     block = _first_block(results.counted.get(case.name))
-    if block is None or case.regime is None or results.is_identical_variant(case):
+    if block is None or case.regime is None or results.is_identical_in_regime(case):
         return False
     own = _first_block(results.counted.get(case.regime.of))
     return shows_other_change(block, own, results.resolved.settings.min_effect["counted"])
 
 
-def changed_variants(results: Results, bank: Bank) -> frozenset[str]:
-    """Return the variants whose work changed by the verdict of all their blocks."""
-    decided = [measured for case in results.variants if (measured := results.of_case(case)).counted is not None]
+def changed_in_regimes(results: Results, bank: Bank) -> frozenset[str]:
+    """Return the cases in regimes whose work changed by the verdict of all their blocks."""
+    decided = [measured for case in results.in_regimes if (measured := results.of_case(case)).counted is not None]
     whole = [one for one in decided if one.counted is not None and one.counted.usable and _is_decided(one.counted)]
     verdicts = judge_cases({one.case.name: one.judged for one in whole}, results.resolved.settings, bank)
     changed = set()
@@ -34,7 +34,7 @@ def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[Meas
     """Return what was counted in each regime, in the order of the regimes' first cases; `cases` have been judged."""
     verdicts = {case.case: case.verdict for case in cases}
     of_regime: dict[str, MeasuredRegime] = {}
-    for case in results.variants:
+    for case in results.in_regimes:
         assert case.regime is not None
         trials = results.counted.get(case.name)
         if trials is None or not trials.jobs_done:

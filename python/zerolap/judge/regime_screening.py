@@ -1,4 +1,4 @@
-"""Whether one block of a case's variant in a regime shows another change than the case itself has."""
+"""Whether one block of a case in a regime shows another change than the case itself has."""
 
 from typing import Final, TypeAlias
 
@@ -12,12 +12,12 @@ Block: TypeAlias = tuple[Measurement, Measurement]
 """What the base and the head measured from one seed."""
 
 
-def shows_other_change(variant: Block, case: Block | None, min_effect: float) -> bool:
-    """Return whether a counted metric of the variant changed beyond what it did in the case itself.
+def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) -> bool:
+    """Return whether a counted metric changed in a regime beyond what it did in the case itself.
 
     A change of the case is judged with the case: one in a regime is another where it is larger, or goes the other way.
     """
-    base, head = variant
+    base, head = in_regime
     for name in base.metrics.keys() & head.metrics.keys():
         if name not in METRICS or METRICS[name].engine != "counted":
             continue

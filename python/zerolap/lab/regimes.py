@@ -47,8 +47,8 @@ class ChangeReach:
         return not self.touched and not self.has_unexecuted
 
 
-def regime_variants(results: Results, explainer: CaseExplainer | None) -> list[Case]:
-    """Return the variants of cases to be counted, the most important first; none where nothing changed.
+def cases_in_regimes(results: Results, explainer: CaseExplainer | None) -> list[Case]:
+    """Return the cases in regimes that are to be counted, the most important first; none where nothing changed.
 
     All cases of the request have been counted. Without an explainer it is not known what changed.
     """
@@ -68,7 +68,7 @@ def regime_variants(results: Results, explainer: CaseExplainer | None) -> list[C
 
 
 def _counted_cases(results: Results) -> list[Case]:
-    """Return the cases of which both sides were counted, but for those that are variants themselves."""
+    """Return the cases of which both sides were counted, but for those that are in a regime themselves."""
     return [
         case
         for case in results.resolved.cases
@@ -168,7 +168,7 @@ def _gain(name: str, left: Sequence[Touched], costs: Mapping[str, float]) -> tup
 def _affordable(
     chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float]
 ) -> Iterator[Case]:
-    """Yield the variants whose first blocks take no more than regimes may."""
+    """Yield the cases in regimes whose first blocks take no more than regimes may."""
     timed = sum(name not in results.not_to_be_timed for name in costs) if results.resolved.settings.asks_for_time else 0
     today = results.counted_seconds + timed * TIMED_SECONDS
     left = max(FEWEST_SECONDS, SCREENING_SHARE * today)

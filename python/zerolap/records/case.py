@@ -143,7 +143,7 @@ class Case(Record):
     The server gets the data set's setup and load, then `setup`, then the requests of `client`, which are measured.
     `companions` run beside it. `file` and `line` are where the case is defined, `topologies` those that it is meant
     for, `warnings` the faults of its file, `cannot_run` the reason why it cannot be measured, and `limits` the parts
-    that are left out. `regimes` states in which regimes it may be counted besides; a variant of a case has a `regime`.
+    that are left out. `regimes` states in which regimes it may be counted besides; a case in one has a `regime`.
 
     In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` describe
     the client as in a case file; `client` is null unless these fields do not describe it completely.

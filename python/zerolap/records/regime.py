@@ -90,9 +90,9 @@ class CaseRegimes(Record):
 
 
 class InRegime(Record):
-    """The regime that a variant of a case is counted in: its name, the case, and what is done beside it.
+    """The regime that a case is counted in besides its own circumstances: its name, the case, and what is done beside it.
 
-    Of the variant's commands the last are `beside` those of the case.
+    Of its commands the last are `beside` those of the case.
     """
 
     name: str
@@ -107,5 +107,5 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def name_in_regime(case: str, regime: str) -> str:
-    """Return the name of a case's variant in a regime: `get-100B@300-connections`."""
+    """Return the name of a case in a regime: `get-100B@300-connections`."""
     return f"{case}@{regime.replace(' ', '-')}"
