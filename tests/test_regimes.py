@@ -154,7 +154,10 @@ def test_a_regime_is_looked_at_where_more_changed_than_in_the_case() -> None:
     assert shows_other_change(block(allocations_per_op=1030.0), block(allocations_per_op=1000.0), 0.005)
 
 
-LARGE = "if (value->length > 10000)\n        for (volatile size_t at = 0; at < 4000; at++);\n    add_bulk(client, value->data"
+LARGE = (
+    "if (value->length > 10000)\n        for (volatile size_t at = 0; at < 4000; at++);\n"
+    "    add_bulk(client, value->data"
+)
 MANY = "client->input_length += (size_t)length;"
 OFTEN = "command->calls++;"
 
@@ -164,7 +167,15 @@ def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path, tmp_path: Path
     (tmp_path / "cases.yml").write_text(CASES)
 
     def run(head: str, *arguments: str) -> Any:
-        common = ["--repo", toy.path, "--cases", tmp_path / "cases.yml", "--store", shared_store, "--quick"]
+        common: list[str | Path] = [
+            "--repo",
+            toy.path,
+            "--cases",
+            tmp_path / "cases.yml",
+            "--store",
+            shared_store,
+            "--quick",
+        ]
         ended = zerolap("compare", toy.first, head, *common, "--json", "-", "--seed", "1", *arguments)
         zerolap.leaves_nothing()
         assert ended.code == 0, ended.err

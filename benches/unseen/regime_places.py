@@ -59,9 +59,7 @@ PLACES: Final = (
     Place("t_hash.c", "hashTypeSet", "o->encoding == OBJ_ENCODING_HT", LARGE),
     Place("quicklist.c", "quicklistPushTail", "sz > 8192", LARGE),
     Place("t_stream.c", "streamAppendItem", "sdslen(argv[1]->ptr) > 4096", LARGE),
-    Place(
-        "t_string.c", "setGenericCommand", "sdsEncodedObject(val) && sdslen(val->ptr) <= 20", ("16 B values",)
-    ),
+    Place("t_string.c", "setGenericCommand", "sdsEncodedObject(val) && sdslen(val->ptr) <= 20", ("16 B values",)),
     Place("networking.c", "readQueryFromClient", _MANY_CLIENTS, CONNECTIONS),
     Place("server.c", "beforeSleep", _MANY_CLIENTS, CONNECTIONS),
     Place("server.c", "clientsCronResizeQueryBuffer", _MANY_CLIENTS, CONNECTIONS),

@@ -111,9 +111,7 @@ def _compared(
             for place in planted.places
         ],
         "regressions": sorted(f"{case}" for _, case in regressions),
-        "own_regressions": [
-            case["case"] for case in document["cases"] if not case["regime"] and _is_regression(case)
-        ],
+        "own_regressions": [case["case"] for case in document["cases"] if not case["regime"] and _is_regression(case)],
         "headline": document["reading"]["headline"],
         "regimes": document["regimes"],
         "own_seconds": own,

@@ -41,9 +41,7 @@ def cases_of(document: Document) -> list[Case]:
         return []
     outline = validated(Outline, document.data, document) or _sound_parts(document.data)
     own = _regimes(outline, document)
-    cases = [
-        case for index, raw in enumerate(outline.cases) for case in _expanded(raw, index, outline, own, document)
-    ]
+    cases = [case for index, raw in enumerate(outline.cases) for case in _expanded(raw, index, outline, own, document)]
     used = {raw.get("dataset") for raw in outline.cases if isinstance(raw.get("dataset"), str)}
     for name, raw in outline.datasets.items():
         if name not in used or document.problems:

@@ -71,7 +71,9 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_files=files,
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
-        suite=suite_changes([case for case in cases if not case.regime], resolved.settings, code.executed_by if code is not None else {}),
+        suite=suite_changes(
+            [case for case in cases if not case.regime], resolved.settings, code.executed_by if code is not None else {}
+        ),
         regimes=regimes,
         cases=cases,
         skipped=list(resolved.skipped),

@@ -56,7 +56,8 @@ def _why_unmeasured(trials: Trials) -> str:
         return trials.failure.message
     failed = [check for measurement in trials.all for check in measurement.validity.failed]
     return trials.refusal or "; ".join(
-        f"{check.check} {check.value}, limit {check.limit}" for check in {check.check: check for check in failed}.values()
+        f"{check.check} {check.value}, limit {check.limit}"
+        for check in {check.check: check for check in failed}.values()
     )
 
 

@@ -165,9 +165,7 @@ def _gain(name: str, left: Sequence[Touched], costs: Mapping[str, float]) -> tup
     return sum(1 if touched.is_whole else 2 for touched in left if name in touched.cases), -costs[name]
 
 
-def _affordable(
-    chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float]
-) -> Iterator[Case]:
+def _affordable(chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float]) -> Iterator[Case]:
     """Yield the cases in regimes whose first blocks take no more than regimes may."""
     timed = sum(name not in results.not_to_be_timed for name in costs) if results.resolved.settings.asks_for_time else 0
     today = results.counted_seconds + timed * TIMED_SECONDS

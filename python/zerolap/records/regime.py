@@ -34,8 +34,8 @@ class AppliesTo(Record):
     """The cases to which a regime applies: those for which all that is stated here holds.
 
     `commands` are names or globs, one of which a command of the case matches; `states` those of the case's data.
-    With `values` its commands or those that load its data carry `__data__`; with `loaded_keys` its data set has commands
-    that are sent for each key.
+    With `values` its commands or those that load its data carry `__data__`; with `loaded_keys` its data set has
+    commands that are sent for each key.
     """
 
     commands: list[str] = Field(default_factory=list)
@@ -90,7 +90,7 @@ class CaseRegimes(Record):
 
 
 class InRegime(Record):
-    """The regime that a case is counted in besides its own circumstances: its name, the case, and what is done beside it.
+    """The regime that a case is counted in besides its own circumstances: its name, the case, what is done beside it.
 
     Of its commands the last are `beside` those of the case.
     """

@@ -134,7 +134,8 @@ class Measuring(_Part):
 
     `platforms` are names; an empty tuple means all platforms. `cases` are names or globs; `cases_directory` is a
     directory or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
-    `regimes` are those that cases are counted in besides. With `each_commit`, every commit of a branch is compared with the commit before it. Otherwise the newest commit is
+    `regimes` are those that cases are counted in besides.
+    With `each_commit`, every commit of a branch is compared with the commit before it. Otherwise the newest commit is
     compared with the commit that was measured last, and supersedes the commits between them.
     """
 
