@@ -24,7 +24,7 @@ from zerolap.sheets.measured_change import (
     in_order_of_names,
 )
 from zerolap.sheets.pooled import pooled_sentences
-from zerolap.sheets.regimes import regime_sentences
+from zerolap.sheets.regime_words import regime_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code

@@ -23,7 +23,7 @@ from zerolap.sheets.format import ARROW
 from zerolap.sheets.headline import Headline, headline_of
 from zerolap.sheets.measured_change import Done, PlatformOutcome
 from zerolap.sheets.pooled import pooled_sentences
-from zerolap.sheets.regimes import regime_sentences
+from zerolap.sheets.regime_words import regime_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code

@@ -25,7 +25,7 @@ from zerolap.sheets.measured_change import (
 )
 from zerolap.sheets.phrases import PHRASES, Phrase
 from zerolap.sheets.pooled import pooled_statements
-from zerolap.sheets.regimes import with_regime
+from zerolap.sheets.regime_words import with_regime
 from zerolap.sheets.unexecuted import unexecuted_code
 
 NAMED_PLATFORMS = 2
