@@ -12,6 +12,7 @@ from toy_server import ToySource
 
 from zerolap.cases import core_suite, in_regime, load_cases, packaged_regimes, regimes_of_case, select
 from zerolap.judge import shows_other_change
+from zerolap.lab.regimes import ChangeReach, Touched, fewest_cases
 from zerolap.records import Case, CaseFileError, Measurement, Regime, UsageError, Validity
 
 CASES = """\
@@ -152,6 +153,39 @@ def test_a_regime_is_looked_at_where_more_changed_than_in_the_case() -> None:
     assert not shows_other_change(block(instructions_per_op=1020.0), slower, 0.005)
     assert shows_other_change(block(instructions_per_op=990.0), slower, 0.005)
     assert shows_other_change(block(allocations_per_op=1030.0), block(allocations_per_op=1000.0), 0.005)
+
+
+def pairs_of(regime: str, *names: str) -> list[tuple[Regime, Case]]:
+    return [(regime_named(regime), case_named(name)) for name in names]
+
+
+def names_chosen(chosen: list[tuple[Regime, Case]]) -> list[str]:
+    return [case.name for _, case in chosen]
+
+
+def test_the_fewest_cases_that_execute_what_changed_are_chosen() -> None:
+    pairs = pairs_of("AOF", "get-100B", "hset", "zadd", "eval")
+    costs = {"get-100B": 1.0, "hset": 2.0, "zadd": 3.0, "eval": 4.0}
+    touched = [
+        Touched(frozenset({"get-100B", "eval"}), is_whole=True),
+        Touched(frozenset({"zadd", "eval"}), is_whole=True),
+        Touched(frozenset({"xadd-auto-id"}), is_whole=True),
+    ]
+    assert names_chosen(fewest_cases(pairs, costs, ChangeReach(touched, has_unexecuted=False))) == ["eval"]
+    # Lines that no case reaches are looked for first.
+    touched.append(Touched(frozenset({"hset"}), is_whole=False))
+    assert names_chosen(fewest_cases(pairs, costs, ChangeReach(touched, has_unexecuted=False))) == ["hset", "eval"]
+
+
+def test_what_no_case_executes_is_looked_for_in_one_case() -> None:
+    pairs = pairs_of("AOF", "get-100B", "zadd", "set-ex-100B")
+    costs = {"get-100B": 2.0, "zadd": 1.0}
+    assert names_chosen(fewest_cases(pairs, costs, ChangeReach([], has_unexecuted=False))) == []
+    proposed = ChangeReach([], has_unexecuted=True, proposed=[case_named("set-ex-100B")])
+    assert names_chosen(fewest_cases(pairs, costs, proposed)) == ["set-ex-100B"]
+    assert names_chosen(fewest_cases(pairs[:2], costs, ChangeReach([], has_unexecuted=True))) == ["zadd"]
+    # Of other flags it is not known what they change.
+    assert names_chosen(fewest_cases(pairs, costs, None)) == ["zadd"]
 
 
 LARGE = (

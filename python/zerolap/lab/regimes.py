@@ -123,7 +123,7 @@ def _by_turns(
         for regime in _possible(case, results):
             possible.setdefault(regime.name, []).append((regime, case))
     ranks = {name: rank for rank, name in enumerate(_in_order(possible))}
-    queues = [_chosen(possible[name], costs, reach) for name in ranks]
+    queues = [fewest_cases(possible[name], costs, reach) for name in ranks]
     for turn in range(max(map(len, queues), default=0)):
         yield from (queue[turn] for queue in queues if turn < len(queue))
 
@@ -136,7 +136,7 @@ def _in_order(possible: Mapping[str, Sequence[tuple[Regime, Case]]]) -> list[str
     return [name for name in dict.fromkeys([*others, *longest]) if name in possible]
 
 
-def _chosen(
+def fewest_cases(
     pairs: Sequence[tuple[Regime, Case]], costs: Mapping[str, float], reach: ChangeReach | None
 ) -> list[tuple[Regime, Case]]:
     """Return the fewest cases that execute in a regime what the change touches, those that reach most first.
