@@ -7,6 +7,7 @@ from zerolap.documents.changed_functions import ExecutedChange, changed_function
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
+from zerolap.documents.regime_results import measured_regimes
 from zerolap.documents.results import Results
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
@@ -37,6 +38,9 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     of_anchor = [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
+    regimes = measured_regimes(results, cases)
+    # What is the same in a regime is in the line on it.
+    cases = [case for case in cases if not case.regime or case.verdict != "same"]
     words = [case.verdict for case in cases]
     files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(
@@ -69,7 +73,10 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_files=files,
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
-        suite=suite_changes(cases, resolved.settings, code.executed_by if code is not None else {}),
+        suite=suite_changes(
+            [case for case in cases if not case.regime], resolved.settings, code.executed_by if code is not None else {}
+        ),
+        regimes=regimes,
         cases=cases,
         skipped=list(resolved.skipped),
     )

@@ -173,9 +173,10 @@ def _concluded(answered: AnsweredCase, explainer: CaseExplainer | None) -> CaseR
     cut_short = answered.is_cut_short and answers.verdict == "unsure"
     return CaseResult(
         case=case.name,
-        commands=case.verbs,
+        commands=case.own_verbs,
         group=case.group,
         topology=case.topology.name,
+        regime=case.regime.name if case.regime is not None else "",
         **asdict(answers),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
@@ -193,7 +194,8 @@ def _is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and not _has_counts(measured)
-    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed
+    # In regimes only what changed is timed.
+    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed and not measured.case.regime
     untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or not counted.speaks_against_case))
 

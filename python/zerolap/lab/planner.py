@@ -4,7 +4,7 @@ import contextlib
 import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
+from zerolap.documents import Results, TimedTrials, Trials, changed_in_regimes, is_to_be_decided, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
     ALL_LOOKS,
@@ -89,6 +89,22 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
+        self._in_regimes: list[Case] | None = None
+        self._timed_in_regimes: dict[int, frozenset[str]] = {}
+
+    def awaits_regimes(self, results: Results) -> bool:
+        """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
+        asked = self.resolved.kind == "compare" and self.resolved.request.regimes != "none"
+        if not asked or self._in_regimes is not None:
+            return False
+        left = results.seconds_left(counting=True)
+        return not self._counting(results, left) and (left is None or left > 0)
+
+    def add_regimes(self, cases: Sequence[Case]) -> None:
+        """Have these cases in regimes counted too, and timed where they changed."""
+        self._in_regimes = list(cases)
+        self._servers |= {case.name: servers_of(self.resolved, case) for case in cases}
+        self._sent_cases |= {case.name: case.model_copy(update={"file": "", "line": 0}) for case in cases}
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
         """Return the jobs that can be begun, in order; none when the request is done.
@@ -159,6 +175,8 @@ class Planner:
             windows = chosen if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        if self._in_regimes is not None:
+            jobs += self._counting_in_regimes(results, left)
         # First blocks take longest, as they record more than others. A budget that is short is used up case by case.
         return jobs if left is not None else sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
@@ -184,6 +202,29 @@ class Planner:
             return []
         return [[len(done)]] if self._is_undecided("counted", trials) else []
 
+    def _counting_in_regimes(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return the next counted jobs in regimes: a block of each case, and as many as of others where it differs."""
+        jobs = []
+        for case in self._in_regimes or ():
+            trials = results.counted.get(case.name)
+            if trials is not None and trials.jobs_done and not is_to_be_decided(case, results):
+                continue
+            amounts = Amounts(
+                windows=None if trials is None or not trials.jobs_done else trials.windows,
+                scale=QUICK_SCALE if self.resolved.settings.quick else 1.0,
+            )
+            jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        return jobs
+
+    def _to_be_timed_in_regimes(self, results: Results) -> list[Case]:
+        """Return the cases in regimes whose counted verdict is a change."""
+        if not self._in_regimes:
+            return []
+        blocks = sum(trials.blocks for trials in results.counted.values())
+        if blocks not in self._timed_in_regimes:
+            self._timed_in_regimes = {blocks: changed_in_regimes(results, self._bank)}
+        return [case for case in self._in_regimes if case.name in self._timed_in_regimes[blocks]]
+
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
         if key not in self._blocks_go_on:
@@ -201,6 +242,7 @@ class Planner:
         if "timed" not in settings.engines or settings.quick:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
+        cases += self._to_be_timed_in_regimes(results)
         jobs = self._next_starts(cases, results, left)
         if not jobs and results.not_to_be_timed and self._sample_has_changed(results, len(cases)):
             # What identical code shows of some cases it may show of all.

@@ -35,7 +35,6 @@ from zerolap.records.case import (
     Dataset as Dataset,
     Expect as Expect,
     Generator as Generator,
-    State as State,
 )
 from zerolap.records.case_check import (
     LARGEST_NOTHING_SHARE as LARGEST_NOTHING_SHARE,
@@ -180,6 +179,7 @@ from zerolap.records.known_platform import (
     PlatformResult as PlatformResult,
     StartSpread as StartSpread,
 )
+from zerolap.records.measured_regime import MeasuredRegime as MeasuredRegime
 from zerolap.records.measurement import (
     CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
     CHECKS_OF_SERVER as CHECKS_OF_SERVER,
@@ -267,6 +267,16 @@ from zerolap.records.published_history import (
     PublishedCommit as PublishedCommit,
     PublishedHistory as PublishedHistory,
     PublishedSeries as PublishedSeries,
+)
+from zerolap.records.regime import (
+    AppliesTo as AppliesTo,
+    CaseRegimes as CaseRegimes,
+    InRegime as InRegime,
+    Regime as Regime,
+    RegimeChoice as RegimeChoice,
+    RegimeEntry as RegimeEntry,
+    State as State,
+    name_in_regime as name_in_regime,
 )
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,

@@ -10,6 +10,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
+from zerolap.records.measured_regime import MeasuredRegime
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.open_loop import TAIL
@@ -89,11 +90,12 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
+    `regime` is in which it was counted besides its own circumstances, empty for the case itself.
     `work` is what the code does, `time` what its user feels, `memory` what its data take; each is null where it was not
-    measured, and in an invalid case. `verdict` is what is certain: time where it is decided, else a change of work; where
-    that is no change, one of memory; else `unsure` where time was measured, else work; of identical code it is the same,
-    unless time or memory changed. `deciding`, `work_deciding`, `time_deciding` and `memory_deciding` are the metrics that
-    they rest on, null where there is none. `confirmed` is a change of time that
+    measured, and in an invalid case. `verdict` is what is certain: time where it is decided, else a change of work;
+    where that is no change, one of memory; else `unsure` where time was measured, else work; of identical code it is
+    the same, unless time or memory changed. `deciding`, `work_deciding`, `time_deciding` and `memory_deciding` are the
+    metrics that they rest on, null where there is none. `confirmed` is a change of time that
     does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
     trial failed there, or the server's replies were not those that the case expects. There are none where the machine
     or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
@@ -104,6 +106,7 @@ class CaseResult(Record):
     commands: list[str]
     group: str
     topology: str
+    regime: str = ""
     verdict: CaseVerdict
     work: VerdictWord | None = None
     time: TimeWord | None = None
@@ -207,6 +210,7 @@ class Comparison(Record):
     changed_functions: ChangedFunctions | None = None
     unmeasured: list[ChangedFunction] | None = None
     suite: list[PooledChange] = []
+    regimes: list[MeasuredRegime] = []
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:

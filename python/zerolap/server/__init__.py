@@ -2,7 +2,12 @@
 
 from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
 from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
-from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
+from zerolap.server.connection import (
+    CommandConnection as CommandConnection,
+    CommandRefused as CommandRefused,
+    number_in as number_in,
+    parts_of as parts_of,
+)
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
 from zerolap.server.machine_port import MachinePort as MachinePort, open_port as open_port
 from zerolap.server.node import Node as Node

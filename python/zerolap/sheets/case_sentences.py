@@ -78,7 +78,8 @@ def _leading(case: CaseResult, answered: list[CaseAnswer]) -> CaseAnswer | None:
 def _subject(case: CaseResult) -> str:
     names = case.commands or [case.case]
     more = f" and {len(names) - MOST_COMMANDS} more" if len(names) > MOST_COMMANDS else ""
-    return plain(" + ".join(names[:MOST_COMMANDS]), LONGEST_SUBJECT) + more
+    subject = plain(" + ".join(names[:MOST_COMMANDS]), LONGEST_SUBJECT) + more
+    return f"{subject} ({plain(case.regime, LONGEST_SUBJECT)})" if case.regime else subject
 
 
 def _happened(case: CaseResult, answer: CaseAnswer) -> str:
