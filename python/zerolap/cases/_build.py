@@ -47,6 +47,7 @@ def _sound_parts(data: Mapping[str, Any]) -> Outline:
     group, datasets, cases = data.get("group"), data.get("datasets"), data.get("cases")
     return Outline.model_construct(
         group=group if isinstance(group, str) else "unknown",
+        unknown_commands="send",
         datasets={n: d for n, d in datasets.items() if isinstance(d, dict)} if isinstance(datasets, dict) else {},
         cases=[case if isinstance(case, dict) else {} for case in cases] if isinstance(cases, list) else [],
     )
@@ -61,7 +62,7 @@ def _expanded(raw: Mapping[str, Any], index: int, outline: Outline, document: Do
     for values in combinations(raw, document, at):
         entry = validated(CaseEntry, filled(fields, values, document, at), document, at)
         dataset = _dataset_of_case(raw.get("dataset"), values, outline, document, at)
-        case = _case(entry, dataset, outline.group, document, at) if entry else None
+        case = _case(entry, dataset, outline, document, at) if entry else None
         if case is not None:
             yield case
 
@@ -93,6 +94,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
         document.add(at, "expected setup, load or generator; found none of them")
     if entry.expect.hit_rate is not None:
         document.add((*at, "expect", "hit_rate"), "only a case expects a hit rate")
+    if entry.expect.encoding:
+        document.add((*at, "expect", "encoding"), "only a case expects an encoding")
     loaded = Keys(pattern="parallel")
     if entry.generator is not None and not entry.load:
         loaded = Keys(prefix="", maximum=entry.generator.count, pattern="parallel")
@@ -109,8 +112,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
     )
 
 
-def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document: Document, at: Path) -> Case | None:
-    group = entry.group or group
+def _case(entry: CaseEntry, dataset: Dataset | None, outline: Outline, document: Document, at: Path) -> Case | None:
+    group = entry.group or outline.group
     if group is None:
         document.add((*at, "group"), "missing", "give it in the case, or at the top for all cases of the file")
         return None
@@ -127,7 +130,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         connections=entry.connections,
         pipeline=entry.pipeline,
     )
-    copied_fields = {"description", "state", "setup", "expect", "config"}
+    copied_fields = {"description", "state", "setup", "expect", "config", "needs"}
     case = Case(
         name=entry.name,
         group=group,
@@ -135,6 +138,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         dataset=dataset,
         topology=_topology(entry.topology, document, at),
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
+        skips_unknown=outline.unknown_commands == "skip",
         file=document.file,
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in copied_fields},

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -69,6 +69,7 @@ CommandLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholde
 SetupLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=False))]
 Scalar: TypeAlias = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_SCALARS))]
 Name: TypeAlias = Annotated[str, AfterValidator(_name_check)]
+UnknownCommands: TypeAlias = Literal["send", "skip"]
 Channel: TypeAlias = Annotated[str, AfterValidator(_channel_check)]
 
 
@@ -127,6 +128,7 @@ class CaseEntry(Record):
     setup: list[SetupLine] = Field(default_factory=list)
     dataset: str | None = None
     expect: Expect = Expect()
+    needs: list[str] = Field(default_factory=list)
     topology: Name = "standalone"
     config: dict[str, Scalar] = Field(default_factory=dict)
 
@@ -149,6 +151,7 @@ class CaseFile(Record):
     model_config = ConfigDict(defer_build=True)
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, DatasetEntry] = Field(default_factory=dict)
     cases: list[CaseTemplate] = Field(min_length=1)
 
@@ -157,6 +160,7 @@ class Outline(Record):
     """A whole file before its cases and data sets are validated."""
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cases: list[dict[str, Any]] = Field(min_length=1)
 

@@ -27,6 +27,8 @@ def case_file_of(case: Case) -> str:
     )
     fields = {name: value for name, value in raw.items() if name != "matrix"}
     written: dict[str, Any] = {"group": case.group}
+    if case.skips_unknown:
+        written["unknown_commands"] = "skip"
     if case.dataset is not None:
         of_case = document.data["datasets"][raw["dataset"]]
         written["datasets"] = {case.dataset.name: _plain(filled(of_case, values, document, ()))}

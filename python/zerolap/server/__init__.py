@@ -20,6 +20,7 @@ from zerolap.server.running_server import (
 )
 from zerolap.server.server_login import ServerLogin as ServerLogin, read_login as read_login
 from zerolap.server.statistics import (
+    ROW as ROW,
     KeyLookUps as KeyLookUps,
     ServerStatistics as ServerStatistics,
     StatisticsReader as StatisticsReader,
