@@ -102,6 +102,13 @@ from zerolap.records.comparison import (
     Summary as Summary,
     TimeWord as TimeWord,
 )
+from zerolap.records.coverage import (
+    CommandCoverage as CommandCoverage,
+    CoverageCounts as CoverageCounts,
+    CoverageReport as CoverageReport,
+    Excuse as Excuse,
+    KnownCommand as KnownCommand,
+)
 from zerolap.records.emulated_snapshot import (
     EmulatedPart as EmulatedPart,
     EmulatedPoint as EmulatedPoint,

@@ -255,7 +255,17 @@ class Case(Record):
 
 
 _NOT_SENT = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
-_NOT_SENT |= {"needs", "skips_unknown", "topology", "config", "topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
+_NOT_SENT |= {
+    "needs",
+    "skips_unknown",
+    "topology",
+    "config",
+    "topologies",
+    "memory_bytes",
+    "cannot_run",
+    "warnings",
+    "limits",
+}
 
 
 def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | None = None) -> str:

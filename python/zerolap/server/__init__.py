@@ -1,6 +1,10 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
-from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
+from zerolap.server.ability_queries import (
+    command_flags as command_flags,
+    known_commands as known_commands,
+    server_abilities as server_abilities,
+)
 from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
 from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.records import CONTAINERS, Abilities, TrialFailed
+from zerolap.records import CONTAINERS, Abilities, KnownCommand, TrialFailed, container_of
 from zerolap.resp_frames import Reply
 from zerolap.server.connection import CommandRefused
 from zerolap.server.running_server import RunningServer, start
@@ -62,13 +62,40 @@ def command_names(server: RunningServer) -> list[str]:
     return names
 
 
+def known_commands(server: RunningServer) -> list[KnownCommand]:
+    """Return all commands and subcommands with the groups that `COMMAND DOCS` names, which servers before 7 lack.
+
+    Raises `TrialFailed` as `command_names` does.
+    """
+    groups = _documented_groups(server)
+    return [KnownCommand(name=name, group=groups.get(container_of(name), "")) for name in command_names(server)]
+
+
+def _documented_groups(server: RunningServer) -> dict[str, str]:
+    try:
+        reply = server.command("COMMAND", "DOCS")
+    except CommandRefused:
+        return {}
+    words = reply if isinstance(reply, list) else []
+    groups = {}
+    for name, facts in zip(words[::2], words[1::2], strict=False):
+        if not isinstance(name, bytes) or not isinstance(facts, list) or b"group" not in facts[::2]:
+            continue
+        group = facts[facts.index(b"group") + 1]
+        if isinstance(group, bytes) and NAME.fullmatch(word := group.decode(errors="replace")):
+            groups[name.decode(errors="replace").upper()] = word
+    return groups
+
+
 def _helped(server: RunningServer, container: str) -> list[str]:
     """Return the subcommands that a container's help names: lines that begin with a word in upper case."""
     try:
         reply = server.command(container, "HELP")
     except CommandRefused:
         return []
-    lines = [line.decode(errors="replace") for line in reply if isinstance(line, bytes)] if isinstance(reply, list) else []
+    lines = (
+        [line.decode(errors="replace") for line in reply if isinstance(line, bytes)] if isinstance(reply, list) else []
+    )
     words = [match[0] for line in lines[1:] if (match := HELPED.match(line))]
     return [f"{container} {word}" for word in dict.fromkeys(words)]
 

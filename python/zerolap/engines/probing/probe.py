@@ -20,7 +20,7 @@ from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.load import LoadProgram, SliceResult, Target, by_socket, companions, load_program, prepare, timed_arguments
-from zerolap.records import PROVING_CALLS, SCRIPTS, ExecutedCalls, Case, Check, HeldOverTime, TrialFailed
+from zerolap.records import PROVING_CALLS, SCRIPTS, Case, Check, ExecutedCalls, HeldOverTime, TrialFailed
 from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, first_dead, read_demands_ns
 
