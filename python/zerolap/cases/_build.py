@@ -5,7 +5,14 @@ from typing import Any
 
 from zerolap.cases._companions import companion_of, limits_of
 from zerolap.cases._document import Document, Path
-from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
+from zerolap.cases._expand import (
+    combinations,
+    filled,
+    named_dataset,
+    placeholders_of,
+    stand_in,
+    without_lone_placeholders,
+)
 from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
 from zerolap.cases._messages import validated
 from zerolap.cases._topology import standard_topologies
@@ -73,10 +80,12 @@ def _dataset_of_case(
     at = (*at, "dataset")
     if not isinstance(name, str):
         return None
-    if name not in outline.datasets:
+    named = named_dataset(name, values, outline.datasets)
+    if named is None:
         known = ", ".join(outline.datasets) or "none"
         document.add(at, f'no data set "{name}" in this file; it has {known}', near(name, outline.datasets))
         return None
+    name, values = named
     raw = outline.datasets[name]
     lacking = [axis for axis in placeholders_of([name, raw]) if axis not in values]
     if lacking:

@@ -144,6 +144,8 @@ class CaseTemplate(CaseEntry, Matrix):
 
     model_config = ConfigDict(defer_build=True)
 
+    matrix: dict[str, list[Scalar]] | list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # type: ignore[assignment]
+
 
 class CaseFile(Record):
     """Data sets and the cases that use them."""
