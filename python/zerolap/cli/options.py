@@ -50,9 +50,9 @@ class CaseOptions:
         ),
     ] = None
     cases_directory: Path | None = option(
-        "Case files, or the name of a suite such as geo, instead of the core suite.",
-        "DIR|FILE|SUITE",
-        name="--cases",
+        "Case files, or the name of a suite such as geo, or all suites, instead of the core suite.",
+        "DIR|FILE|SUITE|all",
+        name="--cases --suite",
         complete=completion.suites,
     )
     command: Words = option(

@@ -10,6 +10,7 @@ from zerolap.documents.comparison_document import (
     record_start_ratios as record_start_ratios,
 )
 from zerolap.documents.conclusions import CaseExplainer as CaseExplainer, worth_sampling as worth_sampling
+from zerolap.documents.coverage_document import CoverageInput as CoverageInput, coverage_of as coverage_of
 from zerolap.documents.executed_code import ComparedCode as ComparedCode, ExecutedCases as ExecutedCases
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.documents.identity import has_io_threads as has_io_threads, why_unknown as why_unknown

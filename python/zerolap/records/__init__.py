@@ -38,11 +38,13 @@ from zerolap.records.case import (
 )
 from zerolap.records.case_check import (
     LARGEST_NOTHING_SHARE as LARGEST_NOTHING_SHARE,
+    PROVING_CALLS as PROVING_CALLS,
     SCRIPTS as SCRIPTS,
     CaseFacts as CaseFacts,
     CheckedCase as CheckedCase,
     CheckReport as CheckReport,
     CommandFacts as CommandFacts,
+    ExecutedCalls as ExecutedCalls,
     Fault as Fault,
     Held as Held,
     HeldOverTime as HeldOverTime,
@@ -76,6 +78,7 @@ from zerolap.records.client import (
     WrittenClient as WrittenClient,
 )
 from zerolap.records.command import (
+    CONTAINERS as CONTAINERS,
     DATA as DATA,
     KEY as KEY,
     command_line as command_line,
@@ -97,6 +100,13 @@ from zerolap.records.comparison import (
     Settings as Settings,
     Summary as Summary,
     TimeWord as TimeWord,
+)
+from zerolap.records.coverage import (
+    CommandCoverage as CommandCoverage,
+    CoverageCounts as CoverageCounts,
+    CoverageReport as CoverageReport,
+    Excuse as Excuse,
+    KnownCommand as KnownCommand,
 )
 from zerolap.records.emulated_snapshot import (
     EmulatedPart as EmulatedPart,
