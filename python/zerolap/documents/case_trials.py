@@ -45,7 +45,7 @@ from zerolap.store import Blobs
 
 T = TypeVar("T")
 
-OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us", *TAIL_METRICS)
+OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us", "rss_bytes", *TAIL_METRICS)
 """Metrics that are of a start as a whole, and not of a typical slice."""
 FEWEST_STARTS = 2
 MOST_REFUSED = 3

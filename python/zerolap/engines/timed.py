@@ -297,6 +297,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
+            of_start = {name: _figures_of_start(side, control_ns) for name, side in sides.items()}
             open_loop = _open_loop(start, sides, slices, chance)
     seconds = (time.monotonic() - began) / len(sides)
     # For both sides alike: the elapsed time of one's quiet slices and of all of the other's are not comparable.
@@ -310,7 +311,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
     return StartOutcome(
         measurements={
             side: with_tails(
-                _measurement(start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns),
+                _measurement(start.case, slices[side], counted[side], [*filled[side], *noise], work, of_start[side]),
                 open_loop,
                 side,
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
@@ -400,7 +401,7 @@ def _measurement(
     counted_for_elapsed: Sequence[Slice],
     filled: Sequence[Check],
     work: SliceWork,
-    control_ns: float,
+    of_start: Mapping[str, float],
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -412,8 +413,16 @@ def _measurement(
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
-    metrics[CONTROL] = control_ns
-    return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
+    return Measurement(
+        metrics={**metrics, **of_start, **_latencies(slices)}, validity=Validity.of(checks), method=METHOD
+    )
+
+
+def _figures_of_start(side: TimedSide, control_ns: float) -> dict[str, float]:
+    """Return what is measured of a start once: the machine's speed before it, the server's memory after it."""
+    figures = {CONTROL: control_ns}
+    resident = sum(map(read_resident_bytes, side.processes))
+    return figures | {"rss_bytes": float(resident)} if resident > 0 else figures
 
 
 def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Sequence[Slice]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap import _core
+from zerolap.judge.look_levels import LookError
 from zerolap.judge.looks import look_shares
 from zerolap.records import (
     FAR_TAIL,
@@ -24,8 +25,8 @@ from zerolap.records import (
 TAILS: Final = "tail"
 """What the minimum effect of the tails of an open loop is named by, beside those of engines."""
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1}
-"""The smallest change that matters, by engine, as a fraction; that of the tails of the timed engine apart."""
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1, "memory": 0.0025}
+"""The smallest change that matters, by engine, as a fraction; tails and counted bytes have their own."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""
@@ -93,11 +94,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Look:
-    """A metric by its samples, at a look that has such a share of the error; `change_at` is by confidence."""
+    """A metric by its samples, at a look that may err so much; `change_at` is by confidence."""
 
     metric: MetricRule
     change_at: Callable[[float], Change]
-    share: float
+    error: LookError
     min_effect: float
     q: float = Q
 
@@ -109,15 +110,14 @@ class Look:
     def judged(self) -> tuple[VerdictWord, Change]:
         """Return the word on the metric and its change.
 
-        The p and the interval of the change hold for all looks together, as their shares sum to one (Bonferroni):
-        whatever is looked at and whenever that ends. The look has its share of the error of both tests: of the
-        interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
-        where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
+        The p and the interval of the change hold for all looks together: whatever is looked at and whenever that ends.
+        The look has its level of both tests: of the interval, whose level is 1 - q, and of equivalence. The latter is
+        two one-sided tests: at level a they hold where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
         Biopharmaceutics 15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect
         does not make a change the same that is likely, and larger than half of the minimum effect.
         """
-        found = self.change_at(1.0 - self.q * self.share)
-        narrow = self.change_at(1.0 - 2 * EQUIVALENCE_LEVEL * self.share)
+        found = self.change_at(1.0 - self.error.at_look(self.q))
+        narrow = self.change_at(1.0 - self.error.of_equivalence(2 * EQUIVALENCE_LEVEL))
         margin, min_effect, less_is_better = self.margin, self.min_effect, self.metric.less_is_better
         is_likely = margin > min_effect and found.p < LIKELY and abs(found.change) > min_effect / 2
         word: VerdictWord = "unsure"
@@ -127,11 +127,11 @@ class Look:
             word = "improvement" if less_is_better else "regression"
         elif -margin < narrow.low and narrow.high < margin and not is_likely:
             word = "same"
-        return word, replace(found, p=min(1.0, found.p / self.share))
+        return word, replace(found, p=self.error.of_all(found.p))
 
     def interval(self, error: float) -> tuple[float, float]:
         """Return the bounds of the change that hold but for so much error of all looks."""
-        found = self.change_at(1.0 - error * self.share)
+        found = self.change_at(1.0 - self.error.at_look(error))
         return found.low, found.high
 
     def detectable(self, error: float) -> float:
@@ -139,7 +139,7 @@ class Look:
 
         Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
         """
-        found = self.change_at(1.0 - error * self.share)
+        found = self.change_at(1.0 - self.error.at_look(error))
         half_width = (found.high - found.low) / 2
         return max(half_width, self.min_effect) + max(0.0, found.detectable - half_width)
 

@@ -4,16 +4,16 @@ import contextlib
 import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
+from zerolap.documents import Results, TimedTrials, Trials, changed_in_regimes, is_to_be_decided, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
+    ALL_LOOKS,
     LOOKS,
     MAX_BLOCKS,
     MIN_BLOCKS,
     Bank,
     blocks_are_undecided,
     changed_in_time,
-    timed_looks,
     undecided_in_time,
 )
 from zerolap.records import (
@@ -73,7 +73,6 @@ class Planner:
     def __init__(self, resolved: Resolved, bank: Bank | None = None) -> None:
         self.resolved = resolved
         self._bank = bank or {}
-        self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
         self._most_starts = resolved.request.most_starts
         self._first_amounts = first_amounts(resolved)
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
@@ -90,6 +89,22 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
+        self._in_regimes: list[Case] | None = None
+        self._timed_in_regimes: dict[int, frozenset[str]] = {}
+
+    def awaits_regimes(self, results: Results) -> bool:
+        """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
+        asked = self.resolved.kind == "compare" and self.resolved.request.regimes != "none"
+        if not asked or self._in_regimes is not None:
+            return False
+        left = results.seconds_left(counting=True)
+        return not self._counting(results, left) and (left is None or left > 0)
+
+    def add_regimes(self, cases: Sequence[Case]) -> None:
+        """Have these cases in regimes counted too, and timed where they changed."""
+        self._in_regimes = list(cases)
+        self._servers |= {case.name: servers_of(self.resolved, case) for case in cases}
+        self._sent_cases |= {case.name: case.model_copy(update={"file": "", "line": 0}) for case in cases}
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
         """Return the jobs that can be begun, in order; none when the request is done.
@@ -160,13 +175,16 @@ class Planner:
             windows = chosen if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        if self._in_regimes is not None:
+            jobs += self._counting_in_regimes(results, left)
         # First blocks take longest, as they record more than others. A budget that is short is used up case by case.
         return jobs if left is not None else sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
 
-        The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
+        The first block of a comparison shows whether both sides execute the same instructions, which ends it unless
+        their bytes differ. Else the
         first few follow, each by a job of its own, as they may be carried out side by side; then one more as long as
         that may decide.
         """
@@ -174,7 +192,7 @@ class Planner:
             return []
         if trials is None or not trials.jobs_done:
             return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
-        if self.resolved.kind == "run" or trials.case.name in results.identical:
+        if self.resolved.kind == "run" or results.is_counted_out(trials):
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]
@@ -183,6 +201,29 @@ class Planner:
         if len(done) >= MAX_BLOCKS:
             return []
         return [[len(done)]] if self._is_undecided("counted", trials) else []
+
+    def _counting_in_regimes(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return the next counted jobs in regimes: a block of each case, and as many as of others where it differs."""
+        jobs = []
+        for case in self._in_regimes or ():
+            trials = results.counted.get(case.name)
+            if trials is not None and trials.jobs_done and not is_to_be_decided(case, results):
+                continue
+            amounts = Amounts(
+                windows=None if trials is None or not trials.jobs_done else trials.windows,
+                scale=QUICK_SCALE if self.resolved.settings.quick else 1.0,
+            )
+            jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        return jobs
+
+    def _to_be_timed_in_regimes(self, results: Results) -> list[Case]:
+        """Return the cases in regimes whose counted verdict is a change."""
+        if not self._in_regimes:
+            return []
+        blocks = sum(trials.blocks for trials in results.counted.values())
+        if blocks not in self._timed_in_regimes:
+            self._timed_in_regimes = {blocks: changed_in_regimes(results, self._bank)}
+        return [case for case in self._in_regimes if case.name in self._timed_in_regimes[blocks]]
 
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
@@ -201,6 +242,7 @@ class Planner:
         if "timed" not in settings.engines or settings.quick:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
+        cases += self._to_be_timed_in_regimes(results)
         jobs = self._next_starts(cases, results, left)
         if not jobs and results.not_to_be_timed and self._sample_has_changed(results, len(cases)):
             # What identical code shows of some cases it may show of all.
@@ -267,7 +309,7 @@ class Planner:
     def _has_most_starts(self, looks: Mapping[str, int]) -> bool:
         """Whether no case may have more starts than these looks take."""
         most = self._most_starts
-        return most is not None and all(self._timed_looks[look - 1] >= most for look in looks.values())
+        return most is not None and all(ALL_LOOKS[look - 1] >= most for look in looks.values())
 
     def _sample_has_changed(self, results: Results, cases: int) -> bool:
         """Whether one of so many timed cases takes another time although its code is identical."""
@@ -292,7 +334,7 @@ class Planner:
 
         Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
-        wanted = self._timed_looks[looks - 1]
+        wanted = ALL_LOOKS[looks - 1]
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
@@ -318,7 +360,7 @@ class Planner:
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
             looked_at = {
-                name: trials.looked_at(self._timed_looks[look - 1])
+                name: trials.looked_at(ALL_LOOKS[look - 1])
                 for name, look in looks.items()
                 if (trials := results.timed.get(name)) is not None
                 and trials.of_cost.usable

@@ -2,8 +2,8 @@
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from zerolap.build import BuiltServer, changes_between, source_functions
 from zerolap.cases import packaged_cases
@@ -62,6 +62,7 @@ from zerolap.records import (
 from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
 
+T = TypeVar("T")
 HANDLER: Final = re.compile(r"(\w+?)_?[cC]ommand")
 """The name of a function that carries out a command."""
 
@@ -81,16 +82,34 @@ class Explainer:
         changes = self.changes if isinstance(self.changes, Changes) else Changes(files=[])
         changed = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
         files = changed & {function.file for of_side in self.functions for function in of_side}
-        sides = {BASE: self._base, HEAD: self._head}
         return ComparedCode(
-            functions=dict(zip(sides, self.functions, strict=True)),
-            programs=_programs(sides),
-            code_lines={
-                side: confined_reader.code_lines(str(built.program.path), built.record.source_root, files)
-                for side, built in sides.items()
-            },
+            functions={BASE: self.functions[0], HEAD: self.functions[1]},
+            programs=self._programs(),
+            code_lines=self._of_sides(
+                lambda path, root: confined_reader.code_lines(path, root, files) if files else {}
+            ),
             changes=self.changes,
         )
+
+    def _programs(self) -> dict[Side, dict[str, FunctionCode]] | None:
+        """Return the code of the functions of both builds.
+
+        None where nothing is to be compared: no functions are known of a build without debug information, or its
+        instructions cannot be read.
+        """
+        if not all(self.functions):
+            return None
+        try:
+            return self._of_sides(confined_reader.function_code)
+        except confined_reader.UnreadableFile:
+            return None
+
+    def _of_sides(self, read: Callable[[str, str], T]) -> dict[Side, T]:
+        """Return what is read of each side's program, below its source root; of a build that both sides are, once."""
+        base = read(str(self._base.program.path), self._base.record.source_root)
+        if self._base.record.build == self._head.record.build:
+            return {BASE: base, HEAD: base}
+        return {BASE: base, HEAD: read(str(self._head.program.path), self._head.record.source_root)}
 
     def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
         """Return the cases of the package's suites whose commands have their handlers in files of these functions.
@@ -105,7 +124,8 @@ class Explainer:
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
         """The functions in the debug information of the base and of the head."""
-        return source_functions(self._base), source_functions(self._head)
+        base = source_functions(self._base)
+        return base, base if self._base.record.build == self._head.record.build else source_functions(self._head)
 
     @functools.cached_property
     def changes(self) -> Changes | UnknownChanges:
@@ -221,17 +241,6 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
-
-
-def _programs(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, FunctionCode]] | None:
-    """Return the code of the functions of both builds; none where instructions of one cannot be compared."""
-    try:
-        return {
-            side: confined_reader.function_code(str(built.program.path), built.record.source_root)
-            for side, built in sides.items()
-        }
-    except confined_reader.UnreadableFile:
-        return None
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

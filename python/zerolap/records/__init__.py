@@ -35,15 +35,16 @@ from zerolap.records.case import (
     Dataset as Dataset,
     Expect as Expect,
     Generator as Generator,
-    State as State,
 )
 from zerolap.records.case_check import (
     LARGEST_NOTHING_SHARE as LARGEST_NOTHING_SHARE,
+    PROVING_CALLS as PROVING_CALLS,
     SCRIPTS as SCRIPTS,
     CaseFacts as CaseFacts,
     CheckedCase as CheckedCase,
     CheckReport as CheckReport,
     CommandFacts as CommandFacts,
+    ExecutedCalls as ExecutedCalls,
     Fault as Fault,
     Held as Held,
     HeldOverTime as HeldOverTime,
@@ -77,6 +78,7 @@ from zerolap.records.client import (
     WrittenClient as WrittenClient,
 )
 from zerolap.records.command import (
+    CONTAINERS as CONTAINERS,
     DATA as DATA,
     KEY as KEY,
     command_line as command_line,
@@ -98,6 +100,13 @@ from zerolap.records.comparison import (
     Settings as Settings,
     Summary as Summary,
     TimeWord as TimeWord,
+)
+from zerolap.records.coverage import (
+    CommandCoverage as CommandCoverage,
+    CoverageCounts as CoverageCounts,
+    CoverageReport as CoverageReport,
+    Excuse as Excuse,
+    KnownCommand as KnownCommand,
 )
 from zerolap.records.emulated_snapshot import (
     EmulatedPart as EmulatedPart,
@@ -180,6 +189,7 @@ from zerolap.records.known_platform import (
     PlatformResult as PlatformResult,
     StartSpread as StartSpread,
 )
+from zerolap.records.measured_regime import MeasuredRegime as MeasuredRegime
 from zerolap.records.measurement import (
     CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
     CHECKS_OF_SERVER as CHECKS_OF_SERVER,
@@ -194,6 +204,7 @@ from zerolap.records.measurement import (
 from zerolap.records.metric import (
     CONTROL as CONTROL,
     COUNTER_METRICS as COUNTER_METRICS,
+    MEMORY_METRICS as MEMORY_METRICS,
     METRICS as METRICS,
     RUN_TABLE as RUN_TABLE,
     TRACED as TRACED,
@@ -266,6 +277,16 @@ from zerolap.records.published_history import (
     PublishedCommit as PublishedCommit,
     PublishedHistory as PublishedHistory,
     PublishedSeries as PublishedSeries,
+)
+from zerolap.records.regime import (
+    AppliesTo as AppliesTo,
+    CaseRegimes as CaseRegimes,
+    InRegime as InRegime,
+    Regime as Regime,
+    RegimeChoice as RegimeChoice,
+    RegimeEntry as RegimeEntry,
+    State as State,
+    name_in_regime as name_in_regime,
 )
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,

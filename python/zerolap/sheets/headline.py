@@ -25,6 +25,7 @@ from zerolap.sheets.measured_change import (
 )
 from zerolap.sheets.phrases import PHRASES, Phrase
 from zerolap.sheets.pooled import pooled_statements
+from zerolap.sheets.regime_words import with_regime
 from zerolap.sheets.unexecuted import unexecuted_code
 
 NAMED_PLATFORMS = 2
@@ -110,11 +111,13 @@ def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, lengths
 
 def subject_of(row: CaseRow, cases: Sequence[CaseRows], lengths: Lengths) -> str:
     """Return the name of a case in a sentence: its command, or its own name if the command is ambiguous."""
-    commands = row.case.commands
-    alike = sum(other.first.case.commands == commands for other in cases)
+    commands, regime = row.case.commands, row.case.regime
+    alike = sum(other.first.case.commands == commands and other.first.case.regime == regime for other in cases)
     if len(commands) != 1 or COMMAND.fullmatch(commands[0]) is None:
         return lengths.named(row.case.case)
-    return commands[0] if alike == 1 else f"{commands[0]} in {lengths.named(row.case.case)}"
+    if alike == 1:
+        return with_regime(commands[0], row.case, lengths)
+    return f"{commands[0]} in {lengths.named(row.case.case)}"
 
 
 @dataclass(frozen=True)
