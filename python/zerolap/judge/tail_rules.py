@@ -4,15 +4,14 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from zerolap.judge.looks import LOOKS
 from zerolap.judge.timed_verdicts import wants_more_starts
 from zerolap.judge.verdict_rule import DEFAULT_MIN_EFFECT, TAILS, UnadjustedVerdict
 from zerolap.records import TAIL_METRICS
 
-MOST_STARTS_FOR_TAIL: Final = LOOKS[2]
+MOST_STARTS_FOR_TAIL: Final = 18
 """The starts after which a case is looked at no further for a tail that is open, where all else is decided.
 
-A tail that scatters so much that three looks do not decide it would take several times as many starts. A change that is
+A tail that scatters so much that so many do not decide it would take several times as many starts. A change that is
 likely is looked at again nevertheless.
 """
 NARROWER: Final = 0.6
