@@ -114,7 +114,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert platform["cores"] >= 1
     settings = document["settings"]
     assert settings["engines"] == ["counted"]
-    assert settings["min_effect"] == {"counted": 0.005, "timed": 0.02}
+    assert settings["min_effect"] == DEFAULT_MIN_EFFECT
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
     assert (settings["level"], settings["equivalence_level"]) == (0.99, 0.05)
     assert settings["regression_rule"] == "interval beyond 0, estimate beyond the minimum effect"
