@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.documents import Results, TimedTrials, Trials, changed_in_regimes, is_to_be_decided, worth_sampling
@@ -298,7 +299,7 @@ class Planner:
             ]
             if missing:
                 first = min(job.blocks[0].number for job in missing)
-                return [job for job in missing if job.blocks[0].number == first]
+                return sorted((job for job in missing if job.blocks[0].number == first), key=_turn_in_block)
             if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
@@ -470,6 +471,11 @@ def first_amounts(resolved: Resolved) -> Amounts:
     is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
     has_open_loop = resolved.kind == "compare" and not is_searched
     return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
+
+
+def _turn_in_block(job: TrialsJob) -> int:
+    """Return what cases are ordered by within a block: those that share a start do not always follow the same one."""
+    return zlib.crc32(f"{job.blocks[0].seed} {job.case.name}".encode())
 
 
 def seed_of(seed: int, block: int) -> int:
