@@ -54,6 +54,7 @@ from zerolap.build.revision_name import (
 )
 from zerolap.build.source import resolve as resolve, revision_source as revision_source
 from zerolap.build.source_changes import changes_between as changes_between
+from zerolap.build.tested_commands import tested_commands as tested_commands
 from zerolap.build.variant import (
     DEFAULT as DEFAULT,
     Variant as Variant,

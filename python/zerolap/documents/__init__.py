@@ -8,7 +8,11 @@ from zerolap.documents.comparison_document import (
     read_bank as read_bank,
     record_start_ratios as record_start_ratios,
 )
-from zerolap.documents.conclusions import CaseExplainer as CaseExplainer, worth_sampling as worth_sampling
+from zerolap.documents.conclusions import (
+    CaseExplainer as CaseExplainer,
+    Proposals as Proposals,
+    worth_sampling as worth_sampling,
+)
 from zerolap.documents.executed_code import ComparedCode as ComparedCode
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.documents.identity import has_io_threads as has_io_threads

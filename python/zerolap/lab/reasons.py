@@ -2,15 +2,16 @@
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.build import BuiltServer, changes_between, source_functions, tested_commands
 from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
     ComparedCode,
+    Proposals,
     Results,
     TimedTrials,
     Trials,
@@ -92,15 +93,29 @@ class Explainer:
             changes=self.changes,
         )
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> Proposals:
+        """Return the package's cases whose commands have their handlers in files of these functions, or are tested.
 
-        By the names that the family gives to handlers, such as `zaddCommand`.
+        By the names that the family gives to handlers, such as `zaddCommand`, and by the tests that the change changes.
+        What both name comes first, then what the tests do.
         """
-        files = {function.file for function in unexecuted if function.in_diff}
+        cases = {case.name: {verb.partition(" ")[0] for verb in case.verbs} for case in packaged_cases()}
+        known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
+        known |= {command for commands in cases.values() for command in commands}
+        handled = self._commands_handled({function.file for function in unexecuted if function.in_diff})
+        tested = tested_commands(self.changes, known) if isinstance(self.changes, Changes) else []
+        places = {command: place for place, command in enumerate(sorted(tested, key=lambda one: one not in handled))}
+        named = {
+            name: min(places.get(command, len(places)) for command in commands & (handled | places.keys()))
+            for name, commands in cases.items()
+            if commands & (handled | places.keys())
+        }
+        return Proposals(sorted(named, key=lambda name: named[name]), tested)
+
+    def _commands_handled(self, files: Collection[str]) -> set[str]:
+        """Return the commands that files of either side have handlers of, by the names of these functions."""
         names = {function.name for of_side in self.functions for function in of_side if function.file in files}
-        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
-        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
+        return {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
