@@ -18,6 +18,7 @@ from zerolap.build.builder import (
     spec_of as spec_of,
 )
 from zerolap.build.command_files import CommandFiles as CommandFiles
+from zerolap.build.commands_of_tests import commands_of_tests as commands_of_tests
 from zerolap.build.commit_range import (
     BRANCH as BRANCH,
     RangedCommit as RangedCommit,
@@ -54,7 +55,6 @@ from zerolap.build.revision_name import (
 )
 from zerolap.build.source import resolve as resolve, revision_source as revision_source
 from zerolap.build.source_changes import changes_between as changes_between
-from zerolap.build.tested_commands import tested_commands as tested_commands
 from zerolap.build.variant import (
     DEFAULT as DEFAULT,
     Variant as Variant,

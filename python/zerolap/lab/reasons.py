@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from zerolap.build import BuiltServer, changes_between, source_functions, tested_commands
+from zerolap.build import BuiltServer, changes_between, commands_of_tests, source_functions
 from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
@@ -103,7 +103,7 @@ class Explainer:
         known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
         known |= {command for commands in cases.values() for command in commands}
         handled = self._commands_handled({function.file for function in unexecuted if function.in_diff})
-        tested = tested_commands(self.changes, known) if isinstance(self.changes, Changes) else []
+        tested = commands_of_tests(self.changes, known) if isinstance(self.changes, Changes) else []
         places = {command: place for place, command in enumerate(sorted(tested, key=lambda one: one not in handled))}
         named = {
             name: min(places.get(command, len(places)) for command in commands & (handled | places.keys()))
@@ -238,7 +238,7 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
 
 
-def _programs(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, FunctionCode]] | None:
+def _programs(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[tuple[str, str], FunctionCode]] | None:
     """Return the code of the functions of both builds; none where instructions of one cannot be compared."""
     try:
         return {

@@ -26,7 +26,7 @@ SENT: Final = re.compile(
 """A command that a client of the tests is given: its own, one in a variable, or the one of a numbered server."""
 
 
-def tested_commands(changes: Changes, known: Collection[str]) -> list[str]:
+def commands_of_tests(changes: Changes, known: Collection[str]) -> list[str]:
     """Return which of the `known` commands, in upper case, new lines of tests send: those of most lines first."""
     lines = (line for file in changes.files if _is_test(file) for hunk in file.hunks for line in hunk.lines_with("+"))
     sent: Counter[str] = Counter()
