@@ -9,7 +9,11 @@ from zerolap.documents.comparison_document import (
     read_bank as read_bank,
     record_start_ratios as record_start_ratios,
 )
-from zerolap.documents.conclusions import CaseExplainer as CaseExplainer, worth_sampling as worth_sampling
+from zerolap.documents.conclusions import (
+    CaseExplainer as CaseExplainer,
+    Proposals as Proposals,
+    worth_sampling as worth_sampling,
+)
 from zerolap.documents.coverage_document import CoverageInput as CoverageInput, coverage_of as coverage_of
 from zerolap.documents.executed_code import ComparedCode as ComparedCode, ExecutedCases as ExecutedCases
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord

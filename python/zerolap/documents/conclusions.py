@@ -46,11 +46,19 @@ class CaseExplainer(Protocol):
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the known cases that may execute changed functions that no case executed."""
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> "Proposals":
+        """Return what may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Known cases that may execute functions, the likeliest first, and the commands that the change's tests send."""
+
+    cases: list[str]
+    tested_commands: list[str]
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
-from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.build import BuiltServer, changes_between, commands_of_tests, source_functions
 from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
     ComparedCode,
+    Proposals,
     Results,
     TimedTrials,
     Trials,
@@ -91,7 +92,7 @@ class Explainer:
             changes=self.changes,
         )
 
-    def _programs(self) -> dict[Side, dict[str, FunctionCode]] | None:
+    def _programs(self) -> dict[Side, dict[tuple[str, str], FunctionCode]] | None:
         """Return the code of the functions of both builds.
 
         None where nothing is to be compared: no functions are known of a build without debug information, or its
@@ -111,15 +112,29 @@ class Explainer:
             return {BASE: base, HEAD: base}
         return {BASE: base, HEAD: read(str(self._head.program.path), self._head.record.source_root)}
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> Proposals:
+        """Return the package's cases whose commands have their handlers in files of these functions, or are tested.
 
-        By the names that the family gives to handlers, such as `zaddCommand`.
+        By the names that the family gives to handlers, such as `zaddCommand`, and by the tests that the change changes.
+        What both name comes first, then what the tests do.
         """
-        files = {function.file for function in unexecuted if function.in_diff}
+        cases = {case.name: {verb.partition(" ")[0] for verb in case.verbs} for case in packaged_cases()}
+        known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
+        known |= {command for commands in cases.values() for command in commands}
+        handled = self._commands_handled({function.file for function in unexecuted if function.in_diff})
+        tested = commands_of_tests(self.changes, known) if isinstance(self.changes, Changes) else []
+        places = {command: place for place, command in enumerate(sorted(tested, key=lambda one: one not in handled))}
+        named = {
+            name: min(places.get(command, len(places)) for command in commands & (handled | places.keys()))
+            for name, commands in cases.items()
+            if commands & (handled | places.keys())
+        }
+        return Proposals(sorted(named, key=lambda name: named[name]), tested)
+
+    def _commands_handled(self, files: Collection[str]) -> set[str]:
+        """Return the commands that files of either side have handlers of, by the names of these functions."""
         names = {function.name for of_side in self.functions for function in of_side if function.file in files}
-        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
-        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
+        return {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
