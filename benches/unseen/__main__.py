@@ -3,6 +3,8 @@
 It writes `.bench/unseen.json`.
 The starts are those of harmless edits in `benches/samples`: of each of these comparisons the changes of CPU time in all
 cases. To each case a cost is added that is drawn around the planted one.
+
+Where the demo's repository is (`make demo`), bytes are planted too: `byte_changes`.
 """
 
 import random
@@ -11,6 +13,7 @@ from typing import Final
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.truth.samples import KEPT, Data, SampleFile
+from benches.unseen.byte_changes import byte_figures
 from zerolap.judge import CasesTogether, pooled_changes
 
 HARMLESS: Final = ("nulls", "null_repeats")
@@ -29,6 +32,7 @@ def main() -> int:
     figures = {
         "suite_alarms": _figure(comparisons, 0.0, ("regression", "improvement"), seed, "at most 0.01"),
         "suite_found": _figure(comparisons, PLANTED, ("regression",), seed, "at least 0.95"),
+        **byte_figures(seed),
     }
     print(f"seed {seed}")
     show_figures(figures)
