@@ -17,6 +17,7 @@ from typing import Final
 
 from benches.figures import Figure, read_figures, show_figures, write_figures
 from benches.truth.samples import KEPT, Data, SampleFile
+from benches.unseen.byte_changes import byte_figures
 from benches.unseen.regimes import regime_figures
 from benches.unseen.tails import tail_figures
 from benches.unseen.unmeasured import unmeasured
@@ -49,6 +50,8 @@ def main() -> int:
         figures |= tail_figures(seed, asked.planted, asked.nulls)
     if "unmeasured" in asked.figures:
         figures |= unmeasured(seed)
+    if "bytes" in asked.figures:
+        figures |= byte_figures(seed)
     show_figures(figures)
     print(write_figures("unseen", read_figures("unseen") | figures))
     return 0

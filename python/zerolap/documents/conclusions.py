@@ -26,6 +26,7 @@ from zerolap.judge import (
 from zerolap.records import (
     ANCHOR,
     CHANGED,
+    METRICS,
     Case,
     CaseResult,
     ChangedFunction,
@@ -105,6 +106,16 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
         or (resolved.request.all_stacks and case.validity.valid)
     }
     return [case for case in resolved.cases if case.name in wanted]
+
+
+def worth_profiling(results: Results, bank: Bank) -> list[Case]:
+    """Return the cases whose counted bytes changed, of which it is worth finding out where they are allocated."""
+    changed = {
+        case.measured.case.name
+        for case in answer_cases(results, bank)
+        if case.answers.memory in CHANGED and METRICS[case.answers.memory_deciding or ""].engine == "counted"
+    }
+    return [case for case in results.resolved.cases if case.name in changed]
 
 
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:

@@ -5,8 +5,16 @@ import gc
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from zerolap.documents import Results, TimedTrials, Trials, changed_in_regimes, is_to_be_decided, worth_sampling
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
+from zerolap.documents import (
+    Results,
+    TimedTrials,
+    Trials,
+    changed_in_regimes,
+    is_to_be_decided,
+    worth_profiling,
+    worth_sampling,
+)
+from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
     ALL_LOOKS,
     LOOKS,
@@ -90,6 +98,7 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
+        self._profiled: list[Case] | None = None
         self._in_regimes: list[Case] | None = None
         self._timed_in_regimes: dict[int, frozenset[str]] = {}
 
@@ -118,7 +127,7 @@ class Planner:
             if jobs or (left is not None and left <= 0):
                 return jobs
             jobs = self._timing(results, left) or self._measuring(results, left) or self._sampling(results, left)
-            return jobs or self._starts_as_built(results, left)
+            return jobs or self._profiling(results, left) or self._starts_as_built(results, left)
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -411,6 +420,19 @@ class Planner:
             self._job(case, "sampled", range(PASSES), Amounts(), left)
             for case in self._worth_sampling(results)
             if case.name not in results.sampled or not results.sampled[case.name].jobs_done
+        ]
+
+    def _profiling(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return a trial that finds out where bytes are allocated, of each case whose counted bytes changed."""
+        if self.resolved.kind != "compare" or not results.counted:
+            return []
+        if self._profiled is None:
+            self._profiled = worth_profiling(results, self._bank)
+        profiled = results.other.get(ALLOCATED, {})
+        return [
+            self._job(case, ALLOCATED, [0], Amounts(windows=results.counted[case.name].windows), left)
+            for case in self._profiled
+            if case.name not in profiled or not profiled[case.name].jobs_done
         ]
 
     def _worth_sampling(self, results: Results) -> list[Case]:

@@ -15,6 +15,7 @@ from zerolap.documents import (
     Results,
     TimedTrials,
     Trials,
+    allocation_sites,
     call_counts,
     graph_kind,
     merged_graph,
@@ -23,6 +24,7 @@ from zerolap.documents import (
     sampled_side,
     string_place_findings,
 )
+from zerolap.engines import ALLOCATED
 from zerolap.explain import (
     BuildFacts,
     Evidence,
@@ -30,6 +32,7 @@ from zerolap.explain import (
     Structure,
     Structures,
     explain_build,
+    explain_bytes,
     explain_cause,
     explain_change,
     explain_layout,
@@ -169,6 +172,8 @@ class Explainer:
             except (ValueError, OSError, BlobDamaged) as fault:
                 # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
                 findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
+        if answers.memory in CHANGED:
+            findings += self._allocations(measured)
         if measured.counted is not None:
             findings += string_place_findings(verdicts, measured.counted, self._blobs)
         causes = (explain_opposed_work(verdicts), explain_slow_starts(verdicts), explain_cause(verdicts))
@@ -228,6 +233,21 @@ class Explainer:
         )
         return [*findings, *self._explain_build()]
 
+    def _allocations(self, measured: CaseResults) -> list[Finding]:
+        """Return where more or fewer bytes are allocated, as far as that was profiled; what prevented it is a limit."""
+        trials = measured.other.get(ALLOCATED)
+        if trials is None:
+            return []
+        if not trials.usable or not trials.blocks:
+            reason = trials.refusal or (trials.failure.message if trials.failure is not None else "it was cut short")
+            return [Finding(kind="limits", rank=0, text=f"Where the bytes are allocated is not known: {reason}.")]
+        try:
+            sides = [allocation_sites(trials.whole[side][0], self._blobs) for side in (BASE, HEAD)]
+            changed = _changed_names(self.changes, self.functions)
+        except (ValueError, OSError, BlobDamaged) as fault:
+            return [Finding(kind="limits", rank=0, text=f"Where the bytes are allocated cannot be read: {fault}")]
+        return explain_bytes(sides[0], sides[1], changed)
+
     def _explain_times(self, times: tuple[SampledSide, SampledSide] | None, timed: TimedTrials | None) -> list[Finding]:
         """Return the findings on a case whose time changed otherwise than its work: functions, then the builds."""
         findings = explain_times(*times) if times is not None else []
@@ -243,6 +263,22 @@ class Explainer:
         base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
         head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
+
+
+def _changed_names(
+    changes: Changes | UnknownChanges, functions: tuple[Sequence[SourceFunction], Sequence[SourceFunction]]
+) -> frozenset[str]:
+    """Return the names of the functions with lines that differ, on either side."""
+    if not isinstance(changes, Changes):
+        return frozenset()
+    names: set[str] = set()
+    for lines, of_side in zip(changes.code_lines(), functions, strict=True):
+        by_file = {file.removeprefix("src/"): numbers for file, numbers in lines.items()}
+        for function in of_side:
+            numbers = by_file.get(function.file.removeprefix("src/"), ())
+            if any(function.holds(function.file, number) for number in numbers):
+                names.add(function.name)
+    return frozenset(names)
 
 
 def _is_opposed(answers: CaseAnswers, verdicts: Sequence[Verdict]) -> bool:
