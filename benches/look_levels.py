@@ -71,9 +71,7 @@ def _not_beyond(
     def at(place: float) -> float:
         if not points:
             return density(place)
-        return math.fsum(
-            chance * (density(place - earlier) + density(place + earlier)) for earlier, chance in points
-        )
+        return math.fsum(chance * (density(place - earlier) + density(place + earlier)) for earlier, chance in points)
 
     return [
         (place, weight * at(place))

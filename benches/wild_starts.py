@@ -120,7 +120,9 @@ def compared(cases: Cases) -> dict[str, tuple[str | None, int]]:
     looks = dict.fromkeys(cases, 0)
     while True:
         judged = _judged({name: starts[: ALL_LOOKS[looks[name]]] for name, starts in cases.items()})
-        undecided = [name for name, of_case in judged.items() if _is_undecided(of_case, ALL_LOOKS[looks[name]], len(cases))]
+        undecided = [
+            name for name, of_case in judged.items() if _is_undecided(of_case, ALL_LOOKS[looks[name]], len(cases))
+        ]
         if not undecided:
             verdicts = adjusted(list(judged.values()))
             return {

@@ -74,3 +74,15 @@ def test_the_same_build_takes_the_same_bytes(compare: Any, toy: ToySource) -> No
     for case in by_case(ended).values():
         assert case["memory"] == "identical"
         assert memory_verdicts(case)["memory_bytes_per_key"]["change"] == 0
+
+
+def test_the_site_that_allocates_more_is_named(compare: Any, toy: ToySource) -> None:
+    ended = compare(toy.first, toy.changed(("table.c", COPY, "malloc(source.length + 33)")), "toy-get")
+    assert ended.code == 0, ended.err
+    grown = by_case(ended)["toy-get"]
+    assert grown["memory"] == "regression"
+    [site, *_] = [finding for finding in grown["findings"] if finding["kind"] == "allocation"]
+    assert (site["function"], site["file"], site["in_diff"]) == ("copy_of", "table.c", True)
+    assert site["bytes_per_key"]["head"] - site["bytes_per_key"]["base"] == pytest.approx(64, abs=1)
+    assert "`copy_of` allocates" in site["text"]
+    assert "(table.c:36)" in site["text"]

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
+from engine_place import job_of, place_in
 from toy_server import ToySource
 
-from zerolap.cases import core_suite, in_regime, load_cases, packaged_regimes, regimes_of_case, select
+from zerolap.cases import core_suite, in_regime, load_cases, packaged_regimes, regimes_of_case, scaled, select
+from zerolap.engines.engine import EngineTrial, filled_server
 from zerolap.judge import shows_other_change
 from zerolap.lab.regimes import ChangeReach, Touched, fewest_cases
-from zerolap.records import Case, CaseFileError, Measurement, Regime, UsageError, Validity
+from zerolap.records import HEAD, Case, CaseFileError, Measurement, Regime, UsageError, Validity
+from zerolap.server import number_in
 
 CASES = """\
 group: toy
@@ -284,3 +287,19 @@ def test_keys_expire_while_the_timers_are_counted(zerolap: Zerolap, redis_server
     assert ended.code == 0, ended.err
     own, expiring = (case["metrics"]["instructions_per_tick"] for case in json.loads(ended.out)["cases"])
     assert expiring > 5 * own
+
+
+def test_idle_connections_and_warm_requests_are_part_of_every_trial(redis_server: Path, tmp_path: Path) -> None:
+    stated = Regime(name="busy", idle_connections=40, warm_requests=5_000)
+    (case,) = [scaled(case, 0.01) for case in core_suite() if case.name == "get-100B"]
+    place = place_in(tmp_path / "t")
+    job = job_of("timed", in_regime(case, stated), redis_server, place)
+    with place.trial_directory() as directory:
+        program, pinning = place.program(job.servers[HEAD]), place.pinning(job)
+        trial = EngineTrial.of(job, job.blocks[0], HEAD, program, directory, pinning)
+        with filled_server(trial) as filled:
+            clients, stats = filled.server.info("clients"), filled.server.info("commandstats")
+    assert (number_in(clients, "connected_clients") or 0) >= 40
+    calls = re.search(r"cmdstat_get\W+calls=(\d+)", str(stats))
+    assert calls is not None
+    assert int(calls[1]) == 5_000

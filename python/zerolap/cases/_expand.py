@@ -83,6 +83,8 @@ def named_dataset(name: str, values: Mapping[str, str], names: Iterable[str]) ->
     if name in (known := list(names)):
         return name, values
     meant = _TOKEN.sub(lambda match: match[1] or values.get(match[2][1:-1], match[2]), name)
+    if meant in known:
+        return meant, values
     for template in known:
         pattern = "".join(
             f"(?P<{part[1:-1]}>[^-]+?)" if re.fullmatch(PLACEHOLDER, part) else re.escape(part)

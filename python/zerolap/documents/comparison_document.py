@@ -92,8 +92,12 @@ def _changed_code(results: Results, explainer: CaseExplainer) -> tuple[ChangedFi
     if code is None or not code.unexecuted:
         return files, code
     measured = {case.name for case in results.resolved.cases}
-    proposed = [name for name in explainer.proposed_cases(code.unexecuted) if name not in measured]
-    return files, replace(code, functions=code.functions.model_copy(update={"proposed_cases": proposed}))
+    proposals = explainer.proposals(code.unexecuted)
+    proposed = {
+        "proposed_cases": [name for name in proposals.cases if name not in measured],
+        "tested_commands": proposals.tested_commands,
+    }
+    return files, replace(code, functions=code.functions.model_copy(update=proposed))
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:

@@ -26,6 +26,7 @@ from zerolap.judge import (
 from zerolap.records import (
     ANCHOR,
     CHANGED,
+    METRICS,
     Case,
     CaseResult,
     ChangedFunction,
@@ -46,11 +47,19 @@ class CaseExplainer(Protocol):
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the known cases that may execute changed functions that no case executed."""
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> "Proposals":
+        """Return what may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Known cases that may execute functions, the likeliest first, and the commands that the change's tests send."""
+
+    cases: list[str]
+    tested_commands: list[str]
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,16 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
         or (resolved.request.all_stacks and case.validity.valid)
     }
     return [case for case in resolved.cases if case.name in wanted]
+
+
+def worth_profiling(results: Results, bank: Bank) -> list[Case]:
+    """Return the cases whose counted bytes changed, of which it is worth finding out where they are allocated."""
+    changed = {
+        case.measured.case.name
+        for case in answer_cases(results, bank)
+        if case.answers.memory in CHANGED and METRICS[case.answers.memory_deciding or ""].engine == "counted"
+    }
+    return [case for case in results.resolved.cases if case.name in changed]
 
 
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:

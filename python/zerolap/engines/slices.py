@@ -275,6 +275,12 @@ class TimedSide:
         self.freezes = True
         self._signal(signal.SIGSTOP)
 
+    def thaw(self) -> None:
+        """Let a server that was stopped between its turns go on for good."""
+        if self.freezes and self.servers[0].alive:
+            self._signal(signal.SIGCONT)
+        self.freezes = False
+
     def _signal(self, number: signal.Signals) -> None:
         """Send a signal to the server and to what it has forked."""
         for process in [one for server in self.processes for one in descendants(server)]:

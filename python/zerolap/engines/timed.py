@@ -22,7 +22,8 @@ from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.open_loop import OpenLoop, base_of, run_open_loop, with_tails
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs, set_up_order
 from zerolap.engines.server_trial import PinnedTrial
-from zerolap.engines.side import require_standalone, set_up
+from zerolap.engines.shared_start import SharedStart, key_of
+from zerolap.engines.side import require_standalone, set_up, set_up_shared
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
 from zerolap.load import LoadHost, MachineWatch, reference_ns
@@ -54,7 +55,7 @@ from zerolap.records import (
 )
 from zerolap.server import first_dead, read_resident_bytes
 
-METHOD = 5
+METHOD = 6
 """The version of the method, raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 1
@@ -146,12 +147,15 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
                     pinning=pinning,
                     amounts=amounts,
                     load_host=place.load_host,
+                    shared=place.shared if place.load_host is None else None,
                 )
             )
         failed = [check for one in started.measurements.values() for check in one.validity.failed]
         disturbed = {check.check for check in failed if check.check in CHECKS_OF_TIMING}
         if not disturbed or any(check.check not in CHECKS_OF_TIMING for check in failed) or attempt == REPEATS:
             break
+        if place.shared is not None:
+            place.shared.drop()
         lost_seconds += sum(one.seconds for one in started.measurements.values()) / len(job.servers)
         if "slice_seconds" in disturbed and amounts.per_second is None:
             amounts = amounts.model_copy(update={"slice_requests": None})
@@ -181,7 +185,8 @@ class TimedStart:
     """What one start of every side needs; the requests of a slice are chosen from a first look where there are none.
 
     At a rate of `per_second` the sides are sent the same, however fast they are. `looks` are slices to run before all
-    others, where another side has run them to choose the requests. `load_host` sends them, or this machine.
+    others, where another side has run them to choose the requests. `load_host` sends them, or this machine. The servers
+    are those of `shared`, where other cases have the same ones.
     """
 
     case: Case
@@ -193,6 +198,7 @@ class TimedStart:
     amounts: Amounts
     looks: tuple[int, ...] = ()
     load_host: LoadHost | None = None
+    shared: SharedStart | None = None
 
 
 @dataclass(frozen=True)
@@ -243,10 +249,24 @@ def time_start(start: TimedStart) -> StartOutcome:
     """
     if not start.amounts.alone:
         try:
-            return _time_together(start)
+            return _time_shared(start)
         except _DoesNotFitTwice:
             pass
-    return _time_one_after_the_other(start)
+    if start.shared is not None:
+        start.shared.drop()
+    return _time_one_after_the_other(replace(start, shared=None))
+
+
+def _time_shared(start: TimedStart) -> StartOutcome:
+    """Carry out a start on servers that other cases may have had before; it is recorded how many."""
+    if start.shared is None:
+        return _time_together(start)
+    with start.shared.case(key_of(start.programs, (start.seed, start.servers, start.pinning))) as position:
+        started = _time_together(start)
+    measurements = {
+        side: one.model_copy(update={"start_position": position}) for side, one in started.measurements.items()
+    }
+    return replace(started, measurements=measurements)
 
 
 def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
@@ -284,7 +304,12 @@ def _time_together(start: TimedStart) -> StartOutcome:
         for side in set_up_order(list(start.servers), start.seed, start.case.name):
             _require_memory(sides.values())
             with named_failure(start.servers, side):
-                sides[side], filled[side] = set_up(stack, _trial_of(start, side), start.load_host)
+                trial = _trial_of(start, side)
+                sides[side], filled[side] = (
+                    set_up(stack, trial, start.load_host)
+                    if start.shared is None
+                    else set_up_shared(stack, trial, side, start.shared)
+                )
             sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
             if stolen_seconds(processors) > 0:
                 # Reading it takes long on large machines; one that has never lost any time is not virtual.

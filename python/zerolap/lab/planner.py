@@ -2,10 +2,19 @@
 
 import contextlib
 import gc
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from zerolap.documents import Results, TimedTrials, Trials, changed_in_regimes, is_to_be_decided, worth_sampling
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
+from zerolap.documents import (
+    Results,
+    TimedTrials,
+    Trials,
+    changed_in_regimes,
+    is_to_be_decided,
+    worth_profiling,
+    worth_sampling,
+)
+from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
     ALL_LOOKS,
     LOOKS,
@@ -89,6 +98,7 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
+        self._profiled: list[Case] | None = None
         self._in_regimes: list[Case] | None = None
         self._timed_in_regimes: dict[int, frozenset[str]] = {}
 
@@ -117,7 +127,7 @@ class Planner:
             if jobs or (left is not None and left <= 0):
                 return jobs
             jobs = self._timing(results, left) or self._measuring(results, left) or self._sampling(results, left)
-            return jobs or self._starts_as_built(results, left)
+            return jobs or self._profiling(results, left) or self._starts_as_built(results, left)
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -298,7 +308,7 @@ class Planner:
             ]
             if missing:
                 first = min(job.blocks[0].number for job in missing)
-                return [job for job in missing if job.blocks[0].number == first]
+                return sorted((job for job in missing if job.blocks[0].number == first), key=_turn_in_block)
             if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
@@ -412,6 +422,19 @@ class Planner:
             if case.name not in results.sampled or not results.sampled[case.name].jobs_done
         ]
 
+    def _profiling(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return a trial that finds out where bytes are allocated, of each case whose counted bytes changed."""
+        if self.resolved.kind != "compare" or not results.counted:
+            return []
+        if self._profiled is None:
+            self._profiled = worth_profiling(results, self._bank)
+        profiled = results.other.get(ALLOCATED, {})
+        return [
+            self._job(case, ALLOCATED, [0], Amounts(windows=results.counted[case.name].windows), left)
+            for case in self._profiled
+            if case.name not in profiled or not profiled[case.name].jobs_done
+        ]
+
     def _worth_sampling(self, results: Results) -> list[Case]:
         """Return the cases to be sampled, which the trials of all other engines decide."""
         if self._sampled is None:
@@ -470,6 +493,11 @@ def first_amounts(resolved: Resolved) -> Amounts:
     is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
     has_open_loop = resolved.kind == "compare" and not is_searched
     return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
+
+
+def _turn_in_block(job: TrialsJob) -> int:
+    """Return what cases are ordered by within a block: those that share a start do not always follow the same one."""
+    return zlib.crc32(f"{job.blocks[0].seed} {job.case.name}".encode())
 
 
 def seed_of(seed: int, block: int) -> int:

@@ -2,18 +2,20 @@
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
-from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.build import BuiltServer, changes_between, commands_of_tests, source_functions
 from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
     ComparedCode,
+    Proposals,
     Results,
     TimedTrials,
     Trials,
+    allocation_sites,
     call_counts,
     graph_kind,
     merged_graph,
@@ -22,6 +24,7 @@ from zerolap.documents import (
     sampled_side,
     string_place_findings,
 )
+from zerolap.engines import ALLOCATED
 from zerolap.explain import (
     BuildFacts,
     Evidence,
@@ -29,6 +32,7 @@ from zerolap.explain import (
     Structure,
     Structures,
     explain_build,
+    explain_bytes,
     explain_cause,
     explain_change,
     explain_layout,
@@ -91,7 +95,7 @@ class Explainer:
             changes=self.changes,
         )
 
-    def _programs(self) -> dict[Side, dict[str, FunctionCode]] | None:
+    def _programs(self) -> dict[Side, dict[tuple[str, str], FunctionCode]] | None:
         """Return the code of the functions of both builds.
 
         None where nothing is to be compared: no functions are known of a build without debug information, or its
@@ -111,15 +115,29 @@ class Explainer:
             return {BASE: base, HEAD: base}
         return {BASE: base, HEAD: read(str(self._head.program.path), self._head.record.source_root)}
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> Proposals:
+        """Return the package's cases whose commands have their handlers in files of these functions, or are tested.
 
-        By the names that the family gives to handlers, such as `zaddCommand`.
+        By the names that the family gives to handlers, such as `zaddCommand`, and by the tests that the change changes.
+        What both name comes first, then what the tests do.
         """
-        files = {function.file for function in unexecuted if function.in_diff}
+        cases = {case.name: {verb.partition(" ")[0] for verb in case.verbs} for case in packaged_cases()}
+        known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
+        known |= {command for commands in cases.values() for command in commands}
+        handled = self._commands_handled({function.file for function in unexecuted if function.in_diff})
+        tested = commands_of_tests(self.changes, known) if isinstance(self.changes, Changes) else []
+        places = {command: place for place, command in enumerate(sorted(tested, key=lambda one: one not in handled))}
+        named = {
+            name: min(places.get(command, len(places)) for command in commands & (handled | places.keys()))
+            for name, commands in cases.items()
+            if commands & (handled | places.keys())
+        }
+        return Proposals(sorted(named, key=lambda name: named[name]), tested)
+
+    def _commands_handled(self, files: Collection[str]) -> set[str]:
+        """Return the commands that files of either side have handlers of, by the names of these functions."""
         names = {function.name for of_side in self.functions for function in of_side if function.file in files}
-        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
-        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
+        return {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
@@ -154,6 +172,8 @@ class Explainer:
             except (ValueError, OSError, BlobDamaged) as fault:
                 # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
                 findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
+        if answers.memory in CHANGED:
+            findings += self._allocations(measured)
         if measured.counted is not None:
             findings += string_place_findings(verdicts, measured.counted, self._blobs)
         causes = (explain_opposed_work(verdicts), explain_slow_starts(verdicts), explain_cause(verdicts))
@@ -213,6 +233,21 @@ class Explainer:
         )
         return [*findings, *self._explain_build()]
 
+    def _allocations(self, measured: CaseResults) -> list[Finding]:
+        """Return where more or fewer bytes are allocated, as far as that was profiled; what prevented it is a limit."""
+        trials = measured.other.get(ALLOCATED)
+        if trials is None:
+            return []
+        if not trials.usable or not trials.blocks:
+            reason = trials.refusal or (trials.failure.message if trials.failure is not None else "it was cut short")
+            return [Finding(kind="limits", rank=0, text=f"Where the bytes are allocated is not known: {reason}.")]
+        try:
+            sides = [allocation_sites(trials.whole[side][0], self._blobs) for side in (BASE, HEAD)]
+            changed = _changed_names(self.changes, self.functions)
+        except (ValueError, OSError, BlobDamaged) as fault:
+            return [Finding(kind="limits", rank=0, text=f"Where the bytes are allocated cannot be read: {fault}")]
+        return explain_bytes(sides[0], sides[1], changed)
+
     def _explain_times(self, times: tuple[SampledSide, SampledSide] | None, timed: TimedTrials | None) -> list[Finding]:
         """Return the findings on a case whose time changed otherwise than its work: functions, then the builds."""
         findings = explain_times(*times) if times is not None else []
@@ -228,6 +263,22 @@ class Explainer:
         base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
         head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
+
+
+def _changed_names(
+    changes: Changes | UnknownChanges, functions: tuple[Sequence[SourceFunction], Sequence[SourceFunction]]
+) -> frozenset[str]:
+    """Return the names of the functions with lines that differ, on either side."""
+    if not isinstance(changes, Changes):
+        return frozenset()
+    names: set[str] = set()
+    for lines, of_side in zip(changes.code_lines(), functions, strict=True):
+        by_file = {file.removeprefix("src/"): numbers for file, numbers in lines.items()}
+        for function in of_side:
+            numbers = by_file.get(function.file.removeprefix("src/"), ())
+            if any(function.holds(function.file, number) for number in numbers):
+                names.add(function.name)
+    return frozenset(names)
 
 
 def _is_opposed(answers: CaseAnswers, verdicts: Sequence[Verdict]) -> bool:

@@ -16,7 +16,7 @@ INSTRUCTIONS_PER_SECOND: Final = 400e6
 """About what a server executes under valgrind while nothing is counted."""
 SCREENING_SHARE: Final = 0.6
 """The part of today's time that first blocks may take; the rest decides what differs."""
-FEWEST_SECONDS: Final = 90.0
+FEWEST_SECONDS: Final = 75.0
 """What regimes may take of a comparison that takes less itself: a case in each."""
 TIMED_SECONDS: Final = 6.0
 """About what the first starts of a case take."""
@@ -87,7 +87,7 @@ def _reach(results: Results, explainer: CaseExplainer | None) -> ChangeReach | N
         if change is None:
             return None
         measured = {case.name for case in results.resolved.cases}
-        names = set(explainer.proposed_cases(change.unexecuted)) - measured if change.unexecuted else set()
+        names = set(explainer.proposals(change.unexecuted).cases) - measured if change.unexecuted else set()
     except (ZerolapError, ValueError, OSError, BlobDamaged):
         # Cases are counted in some regimes then, as where it is not known what changed.
         return None
@@ -168,7 +168,9 @@ def _gain(name: str, left: Sequence[Touched], costs: Mapping[str, float]) -> tup
 def _affordable(chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float]) -> Iterator[Case]:
     """Yield the cases in regimes whose first blocks take no more than regimes may."""
     timed = sum(name not in results.not_to_be_timed for name in costs) if results.resolved.settings.asks_for_time else 0
-    today = results.counted_seconds + timed * TIMED_SECONDS
+    # Of the cases alone: where the comparison goes on after an interruption, the same are chosen.
+    counted = sum(measurement.seconds for name in costs for measurement in results.counted[name].all)
+    today = counted + timed * TIMED_SECONDS
     left = max(FEWEST_SECONDS, SCREENING_SHARE * today)
     budget = results.seconds_left(counting=True)
     if budget is not None:

@@ -11,6 +11,13 @@ from zerolap.errors import (
     UsageError as UsageError,
     ZerolapError as ZerolapError,
 )
+from zerolap.records.allocation_sites import (
+    MOST_CALLERS as MOST_CALLERS,
+    MOST_SITES as MOST_SITES,
+    AllocatingFrame as AllocatingFrame,
+    AllocationSite as AllocationSite,
+    AllocationSites as AllocationSites,
+)
 from zerolap.records.base import FirstFault as FirstFault, Record as Record, read_stored as read_stored
 from zerolap.records.bisect_report import (
     BisectCulprit as BisectCulprit,

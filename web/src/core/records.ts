@@ -2193,6 +2193,36 @@ export const METRICS: Record<string, Record<"unit" | "label" | "heading", string
     "label": "instructions per tick of the timers",
     "heading": "instructions/tick"
   },
+  "memory_bytes_per_key": {
+    "unit": "bytes",
+    "label": "bytes per key",
+    "heading": "bytes/key"
+  },
+  "used_memory_bytes": {
+    "unit": "bytes",
+    "label": "bytes that the server uses for the data",
+    "heading": "bytes used"
+  },
+  "peak_memory_bytes": {
+    "unit": "bytes",
+    "label": "bytes that the server used at most",
+    "heading": "bytes at most"
+  },
+  "client_memory_bytes": {
+    "unit": "bytes",
+    "label": "bytes that the clients of the load take",
+    "heading": "bytes of clients"
+  },
+  "allocator_overhead_bytes": {
+    "unit": "bytes",
+    "label": "bytes that lie unused in the allocator's pages",
+    "heading": "bytes unused in pages"
+  },
+  "rss_bytes": {
+    "unit": "bytes",
+    "label": "resident bytes",
+    "heading": "resident bytes"
+  },
   "cpu_ns_per_op": {
     "unit": "ns",
     "label": "CPU ns per request",
