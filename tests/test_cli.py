@@ -26,6 +26,7 @@ from zerolap.cli.options import Reports
 from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.fail_on import FailOn
+from zerolap.judge import DEFAULT_MIN_EFFECT
 from zerolap.lab import Options, run_request
 from zerolap.records import BinarySource, CaseResult, RequestedServer, RequestState
 from zerolap.store import Store

@@ -11,7 +11,7 @@ import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, NOTED, RULE, WORK_BEGINS, ToySource, compile_toy
 
-from zerolap.judge import MIN_BLOCKS
+from zerolap.judge import DEFAULT_MIN_EFFECT, MIN_BLOCKS
 
 pytestmark = pytest.mark.usefixtures("valgrind")
 
