@@ -37,9 +37,9 @@ WANTED: Final = 0.2
 """How much longer the p99 of a planted head is."""
 LEAST_SHARE, MOST_SHARE = 0.012, 0.02
 """The part of the requests whose pipeline waits: more than one in a hundred."""
-FIRST_GUESS_NS: Final = 150_000
-SEARCHED, STARTS_SEARCHED = 5, 6
-NEAR: Final = 0.03
+FIRST_GUESS_NS: Final = 40_000
+SEARCHED, STARTS_SEARCHED = 4, 8
+NEAR: Final = 0.05
 SHORTEST_NS: Final = 5_000
 PERIOD_UNIT: Final = 10**9
 SETTING: Final = "tracking-table-max-keys"
