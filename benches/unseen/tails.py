@@ -32,7 +32,7 @@ from zerolap.host import choose_pinning, read_processors
 from zerolap.records import BASE, HEAD, TAIL, TAIL_METRICS, Amounts, Case, ServerSpec, Side
 
 CASES: Final = ("hgetall-20-fields", "lrange-100", "zadd", "zrange-100-withscores")
-"""Cases of planted waits: a sleep takes some 20 microseconds of CPU time, which is little beside a thousand of these."""
+"""Cases of planted waits: a sleep takes some 20 µs of CPU time, which is little beside a thousand of these."""
 CPU: Final = "cpu_ns_per_op"
 WANTED: Final = 0.2
 """How much longer the p99 of a planted head is."""
