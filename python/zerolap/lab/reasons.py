@@ -272,11 +272,11 @@ def _changed_names(
     if not isinstance(changes, Changes):
         return frozenset()
     names: set[str] = set()
-    for lines, of_side in zip(changes.code_lines(), functions, strict=True):
+    for lines, of_side in zip(changes.lines(), functions, strict=True):
         by_file = {file.removeprefix("src/"): numbers for file, numbers in lines.items()}
         for function in of_side:
             numbers = by_file.get(function.file.removeprefix("src/"), ())
-            if any(function.holds(function.file, number) for number in numbers):
+            if any(has_code and function.holds(function.file, number) for number, has_code in numbers):
                 names.add(function.name)
     return frozenset(names)
 
