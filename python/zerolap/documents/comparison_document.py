@@ -74,7 +74,10 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
         suite=suite_changes(
-            [case for case in cases if not case.regime], resolved.settings, code.executed_by if code is not None else {}
+            [case for case in cases if not case.regime],
+            resolved.settings,
+            code.executed_by if code is not None else {},
+            start_ratios_of(results, cases),
         ),
         regimes=regimes,
         cases=cases,
