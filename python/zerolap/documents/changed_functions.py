@@ -71,14 +71,18 @@ def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
     """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
-    lines, is_outside = _changed_lines(code)
+    lines, worded, is_outside = _changed_lines(code)
     programs = [] if code.programs is None else [code.programs[side] for side in sides]
     differing = differing_functions(*programs) if programs else frozenset()
-    # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
-    within = {key for program in programs for holder in differing & program.keys() for key in program[holder].inlined}
     comparable = {key for program in programs for key in program}
+    # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
+    inlined = {key for program in programs for function in program.values() for key in function.inlined} - comparable
+    within = {key for program in programs for holder in differing & program.keys() for key in program[holder].inlined}
+    # What no code comes from, such as one of two functions that became one, may have changed.
+    unseen = worded - comparable - inlined
     touched = dict.fromkeys(key for side in sides for key in lines[side])
-    changed = [key for key in touched if not programs or key in differing or key in within - comparable]
+    different = differing | (within & inlined) | unseen
+    changed = [key for key in touched if not programs or key in different]
     for key, other in _as_one(changed, by_key):
         at = {side: other if key not in by_key[side] and other is not None else key for side in sides}
         definitions = {side: by_key[side][at[side]] for side in sides if at[side] in by_key[side]}
@@ -102,11 +106,15 @@ def _as_one(
             yield key, removed.get(key[0]) if added.get(key[0]) == key else None
 
 
-def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], set[int]]], bool]:
-    """Return the changed lines of functions by side, and whether others changed that functions may depend on."""
-    by_function: dict[Side, dict[tuple[str, str], set[int]]] = {BASE: {}, HEAD: {}}
+def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[Key, set[int]]], set[Key], bool]:
+    """Return the changed lines of functions by side, and whether others changed that functions may depend on.
+
+    Between them are the functions that have changed lines which are no mere comments.
+    """
+    by_function: dict[Side, dict[Key, set[int]]] = {BASE: {}, HEAD: {}}
+    worded: set[Key] = set()
     if isinstance(code.changes, UnknownChanges):
-        return by_function, True
+        return by_function, worded, True
     is_outside = bool(code.changes.left_out)
     for side, by_file in zip((BASE, HEAD), code.changes.lines(), strict=True):
         definitions = _by_first_line(code.functions[side])
@@ -124,7 +132,9 @@ def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str],
                 for function in holding if has_code or code.programs is not None else ():
                     lines = by_function[side].setdefault(function.key, set())
                     lines |= {number} & with_code
-    return by_function, is_outside
+                    if has_code:
+                        worded.add(function.key)
+    return by_function, worded, is_outside
 
 
 def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, list[SourceFunction]]]:
