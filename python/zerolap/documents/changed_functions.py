@@ -1,7 +1,7 @@
 """Which functions a change changed, by the sources and by both programs, and which of them the cases execute."""
 
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from zerolap.records import (
     HEAD,
     ChangedFunction,
     ChangedFunctions,
+    FunctionCode,
     Side,
     SourceFunction,
     UnknownChanges,
@@ -72,7 +73,7 @@ def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
     lines, worded, is_outside = _changed_lines(code)
-    programs = [] if code.programs is None else [code.programs[side] for side in sides]
+    programs = [] if code.programs is None else [_with_files(code.programs[side], by_key[side]) for side in sides]
     differing = differing_functions(*programs) if programs else frozenset()
     comparable = {key for program in programs for key in program}
     # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
@@ -93,6 +94,20 @@ def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
         is_in_both = key in by_key[BASE] and all(key in program for program in programs)
         if key in differing and key not in touched and is_in_both:
             yield ComparedFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+
+
+def _with_files(program: Mapping[Key, FunctionCode], definitions: Iterable[Key]) -> dict[Key, FunctionCode]:
+    """Return the code of functions by name and file, also of those that the debug information has no code of.
+
+    Such is one that jumps to another of the same code.
+    """
+    places: dict[str, set[Key]] = {}
+    for key in definitions:
+        places.setdefault(key[0], set()).add(key)
+    return {
+        min(places[name]) if not file and len(places.get(name, ())) == 1 else (name, file): function
+        for (name, file), function in program.items()
+    }
 
 
 def _as_one(
