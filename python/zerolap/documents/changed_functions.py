@@ -24,7 +24,7 @@ MOST_CASES: Final = 3
 
 
 @dataclass(frozen=True)
-class ComparedFunction:
+class DifferingFunction:
     """A changed function: its definition on each side that has it, and its changed lines with code there."""
 
     definitions: Mapping[Side, SourceFunction]
@@ -68,7 +68,7 @@ def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChang
     return ExecutedChange(whole, _in_order(unexecuted)[:MOST_LISTED], executed_by)
 
 
-def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
+def compared_functions(code: ComparedCode) -> Iterator[DifferingFunction]:
     """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
@@ -87,13 +87,13 @@ def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
     for key, other in _as_one(changed, by_key):
         at = {side: other if key not in by_key[side] and other is not None else key for side in sides}
         definitions = {side: by_key[side][at[side]] for side in sides if at[side] in by_key[side]}
-        yield ComparedFunction(definitions, {side: lines[side].get(at[side], set()) for side in sides}, in_diff=True)
+        yield DifferingFunction(definitions, {side: lines[side].get(at[side], set()) for side in sides}, in_diff=True)
     if not is_outside:
         return
     for key, function in by_key[HEAD].items():
         is_in_both = key in by_key[BASE] and all(key in program for program in programs)
         if key in differing and key not in touched and is_in_both:
-            yield ComparedFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+            yield DifferingFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
 
 
 def _with_files(program: Mapping[Key, FunctionCode], definitions: Iterable[Key]) -> dict[Key, FunctionCode]:
@@ -161,7 +161,7 @@ def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, l
 
 
 def _with_cases(
-    changed: ComparedFunction, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
+    changed: DifferingFunction, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
 ) -> tuple[ChangedFunction, list[str]]:
     """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
     names = []
