@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import AS_BUILT_COST, MIN_BLOCKS
+from zerolap.judge import AS_BUILT_COST, REGIME_BLOCKS
 from zerolap.records import (
     BASE,
     CONTROL,
@@ -246,7 +246,7 @@ class Results:
         if trials is None:
             return False
         sound = [side for side, of_side in trials.measurements.items() if of_side and all(map(_is_valid, of_side))]
-        return trials.blocks >= MIN_BLOCKS or (trials.speaks_against_case and len(sound) == 1)
+        return trials.blocks >= REGIME_BLOCKS or (trials.speaks_against_case and len(sound) == 1)
 
     def seconds_left(self, *, counting: bool = False) -> float | None:
         """Return what is left of the budget; none where there is none. Counted trials run side by side."""

@@ -10,6 +10,7 @@ from zerolap.judge import (
     LOOKS,
     MAX_BLOCKS,
     MIN_BLOCKS,
+    REGIME_BLOCKS,
     Bank,
     blocks_are_undecided,
     changed_in_time,
@@ -211,8 +212,19 @@ class Planner:
                 windows=None if trials is None or not trials.jobs_done else trials.windows,
                 scale=QUICK_SCALE if self.resolved.settings.quick else 1.0,
             )
-            jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+            jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._blocks_in_regime(trials)]
         return jobs
+
+    def _blocks_in_regime(self, trials: Trials | None) -> Sequence[Sequence[int]]:
+        """Return the blocks of the next jobs of a case in a regime, whose first block shows that there are to be more."""
+        if trials is None or not trials.jobs_done:
+            return [range(1)]
+        if trials.is_over:
+            return []
+        done, wanted = trials.whole_blocks, REGIME_BLOCKS
+        if len(done) >= REGIME_BLOCKS and self._is_undecided("counted", trials):
+            wanted = MIN_BLOCKS
+        return [[block] for block in range(wanted) if block not in done]
 
     def _to_be_timed_in_regimes(self, results: Results) -> list[Case]:
         """Return the cases in regimes whose counted verdict is a change."""
