@@ -24,7 +24,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
-from zerolap.lab.regimes import cases_in_regimes
+from zerolap.lab.regimes import chosen_regimes
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.sweep_planner import CheckPlanner, EmulatedPlanner, KnownJobsPlanner, SnapshotPlanner
@@ -161,7 +161,8 @@ class Execution:
         assert self._results is not None
         if isinstance(self._planner, Planner) and self._planner.awaits_regimes(self._results):
             try:
-                self._planner.add_regimes(cases_in_regimes(self._results, self._explaining(self._results)))
+                chosen = chosen_regimes(self._results, self._explaining(self._results))
+                self._planner.add_regimes(chosen.cases, chosen.seconds)
             except PlatformAway as away:
                 return Plan(waits_for=str(away))
         return Plan(self._planner.next_jobs(self._results))

@@ -90,6 +90,7 @@ class Planner:
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
         self._in_regimes: list[Case] | None = None
+        self._regime_seconds: float | None = None
         self._timed_in_regimes: dict[int, frozenset[str]] = {}
 
     def awaits_regimes(self, results: Results) -> bool:
@@ -100,8 +101,12 @@ class Planner:
         left = results.seconds_left(counting=True)
         return not self._counting(results, left) and (left is None or left > 0)
 
-    def add_regimes(self, cases: Sequence[Case]) -> None:
-        """Have these cases in regimes counted too, and timed where they changed."""
+    def add_regimes(self, cases: Sequence[Case], seconds: float | None = None) -> None:
+        """Have these cases in regimes counted too, and timed where they changed.
+
+        Once their counted trials took so many `seconds`, no other one gets more than its first block.
+        """
+        self._regime_seconds = seconds
         self._in_regimes = list(cases)
         self._servers |= {case.name: servers_of(self.resolved, case) for case in cases}
         self._sent_cases |= {case.name: case.model_copy(update={"file": "", "line": 0}) for case in cases}
@@ -206,7 +211,8 @@ class Planner:
         jobs = []
         for case in self._in_regimes or ():
             trials = results.counted.get(case.name)
-            if trials is not None and trials.jobs_done and not is_to_be_decided(case, results):
+            is_begun = trials is not None and bool(trials.jobs_done)
+            if is_begun and not (is_to_be_decided(case, results) and self._has_time_for(case, results)):
                 continue
             amounts = Amounts(
                 windows=None if trials is None or not trials.jobs_done else trials.windows,
@@ -214,6 +220,13 @@ class Planner:
             )
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._blocks_in_regime(trials)]
         return jobs
+
+    def _has_time_for(self, case: Case, results: Results) -> bool:
+        """Whether a case in a regime may have more blocks: there is time left, or it has more already."""
+        if self._regime_seconds is None or results.counted[case.name].jobs_done > 1:
+            return True
+        counted = [results.counted[of.name] for of in results.in_regimes if of.name in results.counted]
+        return sum(measurement.seconds for trials in counted for measurement in trials.all) < self._regime_seconds
 
     def _blocks_in_regime(self, trials: Trials | None) -> Sequence[Sequence[int]]:
         """Return the blocks of the next jobs of a case in a regime, whose first block shows that there are to be more."""
