@@ -130,8 +130,8 @@ class Results:
 
     def _trials(self, job: TrialsJob) -> Trials:
         case = job.case
-        if case.regime is not None and self.resolved.kind == "compare":
-            self._note_regime(case)
+        if case.regime is not None and case.regime.is_added:
+            self._in_regimes.setdefault(case.name, case)
         if job.engine == "timed":
             trials = self.timed.get(case.name)
             if trials is None:
@@ -149,10 +149,6 @@ class Results:
         if by_case is None:
             by_case = self.other.setdefault(job.engine, {})
         return by_case.setdefault(case.name, Trials(case, {side: [] for side in job.servers}))
-
-    def _note_regime(self, case: Case) -> None:
-        if case.name not in self._in_regimes and all(case.name != asked.name for asked in self.resolved.cases):
-            self._in_regimes[case.name] = case
 
     def _timed_trials(self, job: TrialsJob) -> TimedTrials:
         programs = {server.spec.digest for server in self.resolved.servers.values()}

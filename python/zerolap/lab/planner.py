@@ -229,7 +229,7 @@ class Planner:
         return sum(measurement.seconds for trials in counted for measurement in trials.all) < self._regime_seconds
 
     def _blocks_in_regime(self, trials: Trials | None) -> Sequence[Sequence[int]]:
-        """Return the blocks of the next jobs of a case in a regime, whose first block shows that there are to be more."""
+        """Return the blocks of the next jobs of a case in a regime: its first, or those that it is judged by."""
         if trials is None or not trials.jobs_done:
             return [range(1)]
         if trials.is_over:

@@ -70,7 +70,9 @@ def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenR
         return ChosenRegimes()
     costs = {case.name: sum(one.seconds for one in _first_block(results, case.name)) for case in cases}
     if resolved.request.regimes == "all":
-        return ChosenRegimes([in_regime(case, regime) for case in cases for regime in _possible(case, results)])
+        return ChosenRegimes(
+            [in_regime(case, regime, is_added=True) for case in cases for regime in _possible(case, results)]
+        )
     reach = _reach(results, explainer)
     if reach is not None and reach.is_nothing and why_unknown(resolved, results.builds, cases[0]) is None:
         return ChosenRegimes()
@@ -199,7 +201,7 @@ def _affordable(
         cost += regime.warm_requests * sum(instructions) / INSTRUCTIONS_PER_SECOND
         if cost <= left:
             left -= cost
-            yield in_regime(case, regime)
+            yield in_regime(case, regime, is_added=True)
 
 
 def _factor(regime: Regime) -> float:
