@@ -3,6 +3,7 @@
 The local loop and the conductor drive executions; all that is particular to a request is here.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -48,6 +49,7 @@ from zerolap.records import (
     TrialsJob,
     UnreadableRecord,
     UsageError,
+    ZerolapError,
 )
 from zerolap.store import Store
 
@@ -160,12 +162,16 @@ class Execution:
         assert self._planner is not None
         assert self._results is not None
         if isinstance(self._planner, Planner) and self._planner.awaits_regimes(self._results):
-            try:
-                chosen = chosen_regimes(self._results, self._explaining(self._results))
-                self._planner.add_regimes(chosen.cases, chosen.seconds)
-            except PlatformAway as away:
-                return Plan(waits_for=str(away))
+            self._choose_regimes(self._planner, self._results)
         return Plan(self._planner.next_jobs(self._results))
+
+    def _choose_regimes(self, planner: Planner, results: Results) -> None:
+        explainer = None
+        # Without the builds it is not known what changed; cases are counted in some regimes then.
+        with contextlib.suppress(ZerolapError):
+            explainer = self._explaining(results)
+        chosen = chosen_regimes(results, explainer)
+        planner.add_regimes(chosen.cases, chosen.seconds)
 
     def _explaining(self, results: Results) -> CaseExplainer:
         """Return what explains the comparison, which reads builds and sources once."""
