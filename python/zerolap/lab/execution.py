@@ -170,8 +170,7 @@ class Execution:
         # Without the builds it is not known what changed; cases are counted in some regimes then.
         with contextlib.suppress(ZerolapError):
             explainer = self._explaining(results)
-        chosen = chosen_regimes(results, explainer)
-        planner.add_regimes(chosen.cases, chosen.seconds)
+        planner.add_regimes(chosen_regimes(results, explainer))
 
     def _explaining(self, results: Results) -> CaseExplainer:
         """Return what explains the comparison, which reads builds and sources once."""
