@@ -527,7 +527,7 @@ def test_a_case_is_shown_as_a_file(zerolap: Zerolap, tmp_path: Path) -> None:
 
 def test_the_schema_accepts_the_cases_that_are_read(zerolap: Zerolap) -> None:
     schema = json.loads(zerolap("suites", "schema").out)
-    assert schema["properties"].keys() == {"group", "datasets", "cases"}
+    assert schema["properties"].keys() == {"group", "datasets", "regimes", "cases"}
     validate = Draft202012Validator(schema)
     core = yaml.safe_load((Path(zerolap_cases.__file__).parent / "suites" / "core.yml").read_text())
     assert list(validate.iter_errors(core)) == []
