@@ -40,6 +40,10 @@ def measurement(key_bytes: float, instructions: float = 1_000.0, **others: float
     return Measurement(metrics={"instructions_per_op": instructions, **metrics}, validity=VALID)
 
 
+def without_bytes(measured: Measurement) -> Measurement:
+    return measured.model_copy(update={"metrics": {"instructions_per_op": measured.metrics["instructions_per_op"]}})
+
+
 def judged(cases: dict[str, list[tuple[Measurement, Measurement]]], *, identical: bool = False) -> dict[str, list[Verdict]]:
     blocks = {
         name: JudgedCase({"counted": ([base for base, _ in pairs], [head for _, head in pairs])}, identical)
@@ -98,16 +102,9 @@ def test_one_block_of_equal_bytes_is_enough_and_one_of_others_is_not() -> None:
 def test_bytes_take_nothing_from_what_instructions_show() -> None:
     """The q of the other metrics is as without any memory."""
     with_memory = [(measurement(100.0, 1_000.0 + block), measurement(100.0, 1_006.0 + block)) for block in range(5)]
-    without = [
-        tuple(
-            side.model_copy(update={"metrics": {"instructions_per_op": side.metrics["instructions_per_op"]}})
-            for side in pair
-        )
-        for pair in with_memory
-    ]
-    first, second = (
-        of_metric(judged({"case": list(pairs)})["case"], "instructions_per_op") for pairs in (with_memory, without)
-    )
+    without = [tuple(map(without_bytes, pair)) for pair in with_memory]
+    pairs = with_memory, [(base, head) for base, head in without]
+    first, second = (of_metric(judged({"case": of_case})["case"], "instructions_per_op") for of_case in pairs)
     assert first == second
 
 
