@@ -22,7 +22,7 @@ def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> Any:
     """Runs a quick comparison over the toy's repository."""
 
     def run(base: str, head: str, *arguments: str) -> Ended:
-        common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--json", "-", "--seed", "1"]
+        common: list[str | Path] = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--json", "-", "--seed", "1"]
         ended = zerolap("compare", base, head, *common, *arguments)
         zerolap.leaves_nothing()
         return ended
