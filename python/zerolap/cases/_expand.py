@@ -75,9 +75,7 @@ def stand_in(raw: Any) -> dict[str, str]:
     return dict.fromkeys(placeholders_of(raw), "1")
 
 
-def named_dataset(
-    name: str, values: Mapping[str, str], names: Iterable[str]
-) -> tuple[str, Mapping[str, str]] | None:
+def named_dataset(name: str, values: Mapping[str, str], names: Iterable[str]) -> tuple[str, Mapping[str, str]] | None:
     """Return the data set of that name as it is written in the file, and the values that fill it; none if none fits.
 
     A case may write it as it is written there, or with values: `strings-100B` is `strings-{size}B` with a size of 100.
