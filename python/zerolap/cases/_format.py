@@ -18,6 +18,7 @@ from zerolap.records import (
     LoadRange,
     Positive,
     Record,
+    RegimeEntry,
     State,
     fault_of_command,
 )
@@ -99,6 +100,21 @@ class CompanionEntry(Record):
     listeners: Positive | None = None
 
 
+class RegimeFields(RegimeEntry):
+    """A regime in a file, whose commands and settings are checked."""
+
+    load: list[CommandLine] = Field(default_factory=list)
+    setup: list[SetupLine] = Field(default_factory=list)
+    beside: list[CommandLine] = Field(default_factory=list)
+    config: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class RegimeFile(Record):
+    """A file of regimes alone, as the package has one."""
+
+    regimes: dict[str, RegimeFields]
+
+
 class DatasetEntry(Record):
     """A data set in a file."""
 
@@ -131,6 +147,8 @@ class CaseEntry(Record):
     needs: list[str] = Field(default_factory=list)
     topology: Name = "standalone"
     config: dict[str, Scalar] = Field(default_factory=dict)
+    regimes: list[str] | None = None
+    without_regimes: list[str] = Field(default_factory=list)
 
 
 class Matrix(Record):
@@ -148,13 +166,14 @@ class CaseTemplate(CaseEntry, Matrix):
 
 
 class CaseFile(Record):
-    """Data sets and the cases that use them."""
+    """Data sets, regimes, and the cases that use them."""
 
     model_config = ConfigDict(defer_build=True)
 
     group: Name | None = None
     unknown_commands: UnknownCommands = "send"
     datasets: dict[str, DatasetEntry] = Field(default_factory=dict)
+    regimes: dict[str, RegimeFields] = Field(default_factory=dict)
     cases: list[CaseTemplate] = Field(min_length=1)
 
 
@@ -164,6 +183,7 @@ class Outline(Record):
     group: Name | None = None
     unknown_commands: UnknownCommands = "send"
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    regimes: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cases: list[dict[str, Any]] = Field(min_length=1)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from zerolap.documents import (
+    CaseExplainer,
     Results,
     add_to_bank,
     check_of,
@@ -23,6 +24,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
+from zerolap.lab.regimes import cases_in_regimes
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.sweep_planner import CheckPlanner, EmulatedPlanner, KnownJobsPlanner, SnapshotPlanner
@@ -83,6 +85,7 @@ class Execution:
         self._platform = platform
         self._results: Results | None = None
         self._planner: Planner | KnownJobsPlanner | None = None
+        self._explainer: CaseExplainer | None = None
 
     # Builds.
 
@@ -156,7 +159,18 @@ class Execution:
                 return Plan(waits_for=str(away))
         assert self._planner is not None
         assert self._results is not None
+        if isinstance(self._planner, Planner) and self._planner.awaits_regimes(self._results):
+            try:
+                self._planner.add_regimes(cases_in_regimes(self._results, self._explaining(self._results)))
+            except PlatformAway as away:
+                return Plan(waits_for=str(away))
         return Plan(self._planner.next_jobs(self._results))
+
+    def _explaining(self, results: Results) -> CaseExplainer:
+        """Return what explains the comparison, which reads builds and sources once."""
+        if self._explainer is None:
+            self._explainer = self._platform.explainer(results)
+        return self._explainer
 
     def take_in(self, job: BuildJob | TrialsJob, event: Event) -> None:
         """Take in what was recorded of a job; what was taken in before changes nothing."""
@@ -224,7 +238,7 @@ class Execution:
             report = run_of(self._results, store)
             store.record_run(report)
             return report
-        explainer = self._platform.explainer(self._results) if reasons else None
+        explainer = self._explaining(self._results) if reasons else None
         if state == "done":
             add_to_bank(self._results, store)
         comparison = comparison_of(self._results, state, store, explainer)

@@ -21,10 +21,10 @@ from pydantic_core import PydanticCustomError
 from zerolap.records.base import STORED, Record
 from zerolap.records.client import DEFAULT_DATA_SIZE, Client, Keys, WrittenClient
 from zerolap.records.fields import Number, Positive
+from zerolap.records.regime import CaseRegimes, InRegime, State
 from zerolap.records.skipped import SkipReason
 from zerolap.records.topology import STANDALONE, Topology
 
-State: TypeAlias = Literal["stable", "grows", "drains"]
 Reply: TypeAlias = Literal[
     "status",
     "integer",
@@ -167,8 +167,9 @@ class Case(Record):
     The server gets the data set's setup and load, then `setup`, then the requests of `client`, which are measured.
     `companions` run beside it. `file` and `line` are where the case is defined, `topologies` those that it is meant
     for, `warnings` the faults of its file, `cannot_run` the reason why it cannot be measured, and `limits` the parts
-    that are left out. Where it `skips_unknown`, it is skipped for servers that lack a command or setting of it, or one
-    of `needs`, instead of failing.
+    that are left out. `regimes` states in which regimes it may be counted besides; a case in one has a `regime`. Where
+    it `skips_unknown`, it is skipped for servers that lack a command or setting of it, or one of `needs`, instead of
+    failing.
 
     In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` describe
     the client as in a case file; `client` is null unless these fields do not describe it completely.
@@ -196,6 +197,8 @@ class Case(Record):
     limits: list[str] = Field(default_factory=list)
     file: str = ""
     line: int = 0
+    regimes: CaseRegimes | None = None
+    regime: InRegime | None = None
 
     @field_validator("client")
     @classmethod
@@ -238,6 +241,13 @@ class Case(Record):
         return list(dict.fromkeys(command.verb for command in self.client.sent))
 
     @property
+    def own_verbs(self) -> list[str]:
+        """The commands' names without those that a regime has sent beside them."""
+        sent = self.client.sent
+        own = sent if self.regime is None else sent[: len(sent) - self.regime.beside]
+        return list(dict.fromkeys(command.verb for command in own))
+
+    @property
     def quick_factor(self) -> float:
         """The factor by which `--quick` scales the case down."""
         dataset = self.dataset
@@ -265,6 +275,7 @@ _NOT_SENT |= {
     "cannot_run",
     "warnings",
     "limits",
+    "regimes",
 }
 
 
@@ -276,4 +287,9 @@ def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | No
     clients = [content.get("client"), *content.get("companions", []), *dataset.get("clients", [])]
     for client in filter(None, [*clients, *content.get("clients", [])]):
         client.pop("warnings", None)
+        # Cases without one have the digests that they had before there were any.
+        if not client.get("protocol"):
+            client.pop("protocol", None)
+    if content.get("regime") is None:
+        content.pop("regime", None)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -99,6 +99,16 @@ class Cancellation:
             self._running.discard(process)
 
 
+class OwnedWork(Cancellation):
+    """A part of the work of several owners, in whose contexts it was not launched: it ends with each of them."""
+
+    def kill(self) -> None:
+        """Kill its processes."""
+        self.cancel()
+
+    stop = kill
+
+
 class _TimeLimit(Cancellation):
     """Ends a part of the work of an owner: once its time is over, or with the owner."""
 
