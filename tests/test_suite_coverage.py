@@ -10,9 +10,11 @@ from stored_run import SPEC
 
 from zerolap.cases import core_suite, excused_commands, load_cases, packaged_suites
 from zerolap.documents import CoverageInput, coverage_of
+from zerolap.judge import faults_of
 from zerolap.records import (
     Case,
     CaseFacts,
+    Check,
     CheckedCase,
     CheckReport,
     CommandCoverage,
@@ -205,3 +207,15 @@ def test_what_a_check_of_a_server_proves_is_covered(redis_server: Path, zerolap:
     assert "embstr" in commands["GET"]["text"]
     again = zerolap("suites", "coverage", *common, "--check", measured.document()["check"])
     assert again.document()["commands"] == measured.document()["commands"]
+
+
+def test_a_case_that_declares_misses_is_judged_by_its_own_bound() -> None:
+    facts = checked("read", {"GET": ExecutedCalls(calls=5000)}).facts
+    assert facts is not None
+    [command] = facts.commands
+    missing = command.model_copy(update={"nothing_share_first": 1.0, "nothing_share": 1.0, "nothing_share_after": 1.0})
+    found = facts.model_copy(update={"commands": [missing], "burst_found": 0})
+    assert [fault.kind for fault in faults_of(found)] == ["misses"]
+    for holds, kinds in ((True, []), (False, ["expectation"])):
+        bound = Check(check="hit_rate", ok=holds, value=0.0, limit="<= 0.01")
+        assert [fault.kind for fault in faults_of(found.model_copy(update={"checks": [bound]}))] == kinds
