@@ -7,7 +7,6 @@ from zerolap.load import SliceResult, shown_errors
 from zerolap.records import Case, Check, container_of
 from zerolap.server import KeyLookUps
 
-
 NIL = "nil"
 """How replies that are null are counted, by each version of the protocol."""
 
