@@ -96,7 +96,9 @@ def test_cases_take_turns_on_the_same_servers(starts: Starts, shared: SharedStar
     assert (position(first), position(second)) == (0, 1)
     for started in (first, second):
         # Keys of the case before would be found by the check of the keyspace.
-        keys = [check for one in started.measurements.values() for check in one.validity.checks if check.check == "keys"]
+        keys = [
+            check for one in started.measurements.values() for check in one.validity.checks if check.check == "keys"
+        ]
         assert all(check.ok for check in keys)
         assert all(one.metrics["cpu_ns_per_op"] > 0 for one in started.measurements.values())
 
