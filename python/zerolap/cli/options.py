@@ -50,9 +50,9 @@ class CaseOptions:
         ),
     ] = None
     cases_directory: Path | None = option(
-        "Case files, or the name of a suite such as geo, instead of the core suite.",
-        "DIR|FILE|SUITE",
-        name="--cases",
+        "Case files, or the name of a suite such as geo, or all suites, instead of the core suite.",
+        "DIR|FILE|SUITE|all",
+        name="--cases --suite",
         complete=completion.suites,
     )
     command: Words = option(
@@ -179,7 +179,11 @@ class MeasuringOptions:
     trial_limit: Text = option(
         "Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.", "TIME"
     )
-    min_effect: str = option("Smallest relevant change, by engine.", "ENGINE=SIZE", default="counted=0.5%,timed=2%")
+    min_effect: str = option(
+        "Smallest relevant change, by engine; `tail` is that of p99, `memory` that of counted bytes.",
+        "ENGINE=SIZE",
+        default="counted=0.5%,timed=2%,tail=10%,memory=0.25%",
+    )
     quick: bool = flag("Only count, with smaller data sets and fewer requests.")
     count_build: bool = flag(
         "Count the calls of inlined functions too, in a second build without inlining; costs are those of the server's"
@@ -412,10 +416,10 @@ FailWhen = Annotated[
     FailOn,
     typer.Option(
         "--fail-on",
-        help="End with exit code 1 on a regression of work, of time, of cases together (suite), or of any of these"
+        help="End with exit code 1 on a regression of work, of time, of memory, of cases together (suite), or of any of these"
         " (regression); if no case executes a changed function (unmeasured); unsure is all of these, and undecided or"
-        " invalid cases. Every value but never also applies if nothing was measured, and work, time, regression and"
-        " unsure if a case fails on the head only. Values: never, work, time, suite, regression, unmeasured, unsure.",
+        " invalid cases. Every value but never also applies if nothing was measured, and work, time, memory, regression and"
+        " unsure if a case fails on the head only. Values: never, work, time, memory, suite, regression, unmeasured, unsure.",
         metavar="WHEN",
         rich_help_panel="Reports",
     ),

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from zerolap.judge import CPU_TIME, FEWEST_CASES, CasesTogether, pooled_changes
+from zerolap.judge import CPU_TIME, FEWEST_CASES, MEMORY, CasesTogether, pooled_changes
 from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings, StartRatio
 
-POOLED_METRICS: Final = ("instructions_per_op", CPU_TIME)
+POOLED_METRICS: Final = (("instructions_per_op", CPU_TIME), ("memory_bytes_per_key",))
+"""Those that have a q together: bytes are exact, and take nothing from what times can show."""
 MOST_FUNCTIONS: Final = 20
 """Sets of cases by the changed functions that they execute."""
 
@@ -18,7 +19,7 @@ def suite_changes(
     executed_by: Mapping[str, Sequence[str]],
     starts: Sequence[StartRatio] = (),
 ) -> list[PooledChange]:
-    """Return the pooled changes of work and of time; `executed_by` has the cases of each changed function.
+    """Return the pooled changes of work, time and memory; `executed_by` has the cases of each changed function.
 
     `starts` are what each start says of each case.
     """
@@ -26,15 +27,26 @@ def suite_changes(
     for start in starts:
         if not start.anchor:
             by_block.setdefault((start.metric, start.case), {})[start.block] = start.log_ratio
-    changes = {metric: dict(_changes(cases, metric)) for metric in POOLED_METRICS}
-    together = []
-    for scope, name, chosen in _scopes(cases, executed_by):
-        for metric, of in changes.items():
-            min_effect = settings.min_effect.get(METRICS[metric].engine, 0.0)
-            names = sorted(chosen & of.keys())
-            of_blocks = [by_block.get((metric, case), {}) for case in names]
-            together.append(CasesTogether(scope, name, metric, [of[case] for case in names], min_effect, of_blocks))
-    return pooled_changes(together)
+    scopes, pooled = list(_scopes(cases, executed_by)), []
+    for metrics in POOLED_METRICS:
+        changes = {metric: dict(_changes(cases, metric)) for metric in metrics}
+        together = []
+        for scope, name, chosen in scopes:
+            for metric, of in changes.items():
+                least = _min_effect(metric, settings)
+                if least is None:
+                    continue
+                names = sorted(chosen & of.keys())
+                of_blocks = [by_block.get((metric, case), {}) for case in names]
+                together.append(CasesTogether(scope, name, metric, [of[case] for case in names], least, of_blocks))
+        pooled += pooled_changes(together)
+    return pooled
+
+
+def _min_effect(metric: str, settings: Settings) -> float | None:
+    """Return the smallest change of a metric that matters; none in what was asked before the metric was there."""
+    rule = METRICS[metric]
+    return settings.min_effect.get(MEMORY) if rule.answer == "memory" else settings.min_effect.get(rule.engine, 0.0)
 
 
 def _changes(cases: Sequence[CaseResult], metric: str) -> Iterator[tuple[str, float]]:

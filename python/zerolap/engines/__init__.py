@@ -38,6 +38,7 @@ from zerolap.engines.program_symbols import (
     function_symbols as function_symbols,
 )
 from zerolap.engines.registry import (
+    ALLOCATED as ALLOCATED,
     CHECKED as CHECKED,
     COMPARING as COMPARING,
     EMULATED as EMULATED,

@@ -19,6 +19,7 @@ from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import Deadline, Place, named_failure
+from zerolap.engines.open_loop import OpenLoop, base_of, run_open_loop, with_tails
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs, set_up_order
 from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.shared_start import SharedStart, key_of
@@ -38,6 +39,7 @@ from zerolap.records import (
     Event,
     JobFinished,
     Measurement,
+    OpenLoadRecord,
     Placement,
     ServerSpec,
     Side,
@@ -320,6 +322,8 @@ def _time_together(start: TimedStart) -> StartOutcome:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
+            of_start = {name: _figures_of_start(side, control_ns) for name, side in sides.items()}
+            open_loop = _open_loop(start, sides, slices, chance)
     seconds = (time.monotonic() - began) / len(sides)
     # For both sides alike: the elapsed time of one's quiet slices and of all of the other's are not comparable.
     counted = counted_for_elapsed(slices)
@@ -327,14 +331,20 @@ def _time_together(start: TimedStart) -> StartOutcome:
     if len(sides) > 1:
         noise = [_of_both_sides(check) for check in noise]
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
+    if open_loop is not None:
+        amounts = amounts.model_copy(update={"open_loop": open_loop.loads})
     return StartOutcome(
         measurements={
-            side: _measurement(
-                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns
+            side: with_tails(
+                _measurement(start.case, slices[side], counted[side], [*filled[side], *noise], work, of_start[side]),
+                open_loop,
+                side,
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
-        timelines={side: _timeline(slices[side]) for side in sides},
+        timelines={
+            side: _timeline(slices[side], [] if open_loop is None else open_loop.records[side]) for side in sides
+        },
         looks=chosen.looks,
         is_copied=is_copied,
     )
@@ -425,7 +435,7 @@ def _measurement(
     counted_for_elapsed: Sequence[Slice],
     filled: Sequence[Check],
     work: SliceWork,
-    control_ns: float,
+    of_start: Mapping[str, float],
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -437,8 +447,16 @@ def _measurement(
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
-    metrics[CONTROL] = control_ns
-    return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
+    return Measurement(
+        metrics={**metrics, **of_start, **_latencies(slices)}, validity=Validity.of(checks), method=METHOD
+    )
+
+
+def _figures_of_start(side: TimedSide, control_ns: float) -> dict[str, float]:
+    """Return what is measured of a start once: the machine's speed before it, the server's memory after it."""
+    figures = {CONTROL: control_ns}
+    resident = sum(map(read_resident_bytes, side.processes))
+    return figures | {"rss_bytes": float(resident)} if resident > 0 else figures
 
 
 def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Sequence[Slice]]:
@@ -462,8 +480,19 @@ def _latencies(slices: Sequence[Slice]) -> dict[str, float]:
     return {**found, "latency_max_us": longest}
 
 
-def _timeline(slices: Sequence[Slice]) -> Timeline:
+def _open_loop(
+    start: TimedStart, sides: Mapping[Side, TimedSide], slices: Mapping[Side, Sequence[Slice]], chance: random.Random
+) -> OpenLoop | None:
+    """Carry out the open loop of a start that is to have one; sides that are not up together have none to compare."""
+    amounts = start.amounts
+    if amounts.open_loop is None or amounts.per_second is not None or len(sides) < 2:
+        return None
+    return run_open_loop(sides, start.case, amounts.open_loop, base_of(slices), chance)
+
+
+def _timeline(slices: Sequence[Slice], open_loop: Sequence[OpenLoadRecord]) -> Timeline:
     return Timeline(
+        open_loop=[*open_loop],
         slices=[
             SliceRecord(
                 requests=one.result.requests,

@@ -31,6 +31,7 @@ from zerolap.judge.cases import (
     AS_BUILT_COST as AS_BUILT_COST,
     COSTS as COSTS,
     ELAPSED as ELAPSED,
+    JUDGED_BY_STARTS as JUDGED_BY_STARTS,
     JUDGED_TIMES as JUDGED_TIMES,
     Bank as Bank,
     JudgedCase as JudgedCase,
@@ -82,14 +83,18 @@ from zerolap.judge.looks import (
     LOOKS as LOOKS,
     MAX_BLOCKS as MAX_BLOCKS,
     MIN_BLOCKS as MIN_BLOCKS,
+    REGIME_BLOCKS as REGIME_BLOCKS,
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )
+from zerolap.judge.memory_answer import memory_answer as memory_answer
+from zerolap.judge.memory_verdicts import MEMORY as MEMORY, bytes_differ as bytes_differ
 from zerolap.judge.pooled_changes import (
     FEWEST_CASES as FEWEST_CASES,
     CasesTogether as CasesTogether,
     pooled_changes as pooled_changes,
 )
+from zerolap.judge.regime_screening import shows_other_change as shows_other_change
 from zerolap.judge.regressions import (
     CaseRegression as CaseRegression,
     PushChange as PushChange,
@@ -121,6 +126,7 @@ from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT as DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL as EQUIVALENCE_LEVEL,
     PLUGIN_MIN_EFFECT as PLUGIN_MIN_EFFECT,
+    TAILS as TAILS,
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,

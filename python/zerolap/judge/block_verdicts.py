@@ -49,6 +49,9 @@ SMALLEST: Mapping[str, float] = {
 # Of a plugin's metric nothing is known: a change from none is infinitely large, as far as numbers go.
 SMALLEST_OF_PLUGINS = 1e-9
 
+SMALLEST_OF_OTHERS = 1.0
+"""Of bytes, and of what else is counted in whole numbers."""
+
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
 SMALLEST_CHANGE: Mapping[str, float] = {
     "instructions_per_op": 0.0,
@@ -94,18 +97,18 @@ def judge_blocks(
 
 def is_rare_change(metric: str, base: float, head: float) -> bool:
     """Whether counts differ by so little a request that it does not matter, whatever their ratio."""
-    return abs(head - base) < SMALLEST_CHANGE[metric]
+    return abs(head - base) < SMALLEST_CHANGE.get(metric, 0.0)
 
 
 def log_change(metric: str, base: float, head: float) -> float:
     """Return the logarithm of the ratio of two counts; a change from none is measured against rare events."""
-    smallest = SMALLEST[metric]
+    smallest = SMALLEST.get(metric, SMALLEST_OF_OTHERS)
     return math.log(max(head, smallest) / max(base, smallest))
 
 
 def after_change(metric: str, base: float, change: float) -> float:
     """Return the count that a change of `log_change` leads to from another one."""
-    return base if change == 0.0 else max(base, SMALLEST[metric]) * math.exp(change)
+    return base if change == 0.0 else max(base, SMALLEST.get(metric, SMALLEST_OF_OTHERS)) * math.exp(change)
 
 
 def unequal_count(base: Measurement, head: Measurement) -> str | None:

@@ -6,6 +6,11 @@ from typing import Final
 
 MIN_BLOCKS = 5
 MAX_BLOCKS = 8
+REGIME_BLOCKS = 3
+"""Blocks that a case in a regime is judged by, where its first one shows more than half of the minimum effect.
+
+What that leaves undecided is judged again as a case is, after `MIN_BLOCKS`.
+"""
 COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
 """Blocks after which a case is judged by its counts."""
 

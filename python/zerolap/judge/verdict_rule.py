@@ -3,14 +3,30 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from zerolap import _core
 from zerolap.judge.look_levels import LookError
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord, WildStarts
+from zerolap.records import (
+    FAR_TAIL,
+    LONGEST_PAUSE,
+    REGRESSION_RULE,
+    TAIL,
+    TAIL_AT_HALF,
+    UNCHANGED,
+    MetricRule,
+    Settings,
+    Verdict,
+    VerdictWord,
+    WildStarts,
+)
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
-"""The smallest change that matters, by engine, as a fraction."""
+TAILS: Final = "tail"
+"""What the minimum effect of the tails of an open loop is named by, beside those of engines."""
+
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1, "memory": 0.0025}
+"""The smallest change that matters, by engine, as a fraction; tails and counted bytes have their own."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""
@@ -21,8 +37,14 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
-"""Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
+MARGINS: Mapping[str, float] = {
+    "elapsed_ns_per_op": 2.0,
+    TAIL_AT_HALF: 1.5,
+    TAIL: 1.5,
+    FAR_TAIL: 3.0,
+    LONGEST_PAUSE: 5.0,
+}
+"""Within how many minimum effects a metric counts as the same, where that is not one: what scatters more."""
 
 INTERVAL_ERRORS = 3.0
 """About how many standard errors the interval of a timed change reaches to either side."""
@@ -83,7 +105,7 @@ class Look:
     @property
     def margin(self) -> float:
         """Within which a change counts as the same."""
-        return MARGINS.get(self.metric.name, 1.0) * self.min_effect
+        return round(MARGINS.get(self.metric.name, 1.0) * self.min_effect, 12)
 
     def judged(self) -> tuple[VerdictWord, Change]:
         """Return the word on the metric and its change.

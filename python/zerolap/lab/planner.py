@@ -4,9 +4,10 @@ import contextlib
 import gc
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 
-from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
+from zerolap.documents import Results, TimedTrials, Trials, worth_profiling, worth_sampling
+from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
     ALL_LOOKS,
     LOOKS,
@@ -17,7 +18,10 @@ from zerolap.judge import (
     changed_in_time,
     undecided_in_time,
 )
+from zerolap.lab.regime_plan import RegimePlan
+from zerolap.lab.regimes import ChosenRegimes
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     QUICK_SCALE,
@@ -74,6 +78,7 @@ class Planner:
         self.resolved = resolved
         self._bank = bank or {}
         self._most_starts = resolved.request.most_starts
+        self._first_amounts = first_amounts(resolved)
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
         self._count_builds = {side: spec.digest for side, spec in count_specs.items() if spec is not None}
@@ -88,6 +93,22 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
+        self._profiled: list[Case] | None = None
+        self._regimes: RegimePlan | None = None
+
+    def awaits_regimes(self, results: Results) -> bool:
+        """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
+        asked = self.resolved.kind == "compare" and self.resolved.request.regimes != "none"
+        if not asked or self._regimes is not None:
+            return False
+        left = results.seconds_left(counting=True)
+        return not self._counting(results, left) and (left is None or left > 0)
+
+    def add_regimes(self, chosen: ChosenRegimes) -> None:
+        """Have these cases in regimes counted too, and timed where they changed."""
+        self._regimes = RegimePlan(chosen, self._bank)
+        self._servers |= {case.name: servers_of(self.resolved, case) for case in chosen.cases}
+        self._sent_cases |= {case.name: case.model_copy(update={"file": "", "line": 0}) for case in chosen.cases}
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
         """Return the jobs that can be begun, in order; none when the request is done.
@@ -100,7 +121,7 @@ class Planner:
             if jobs or (left is not None and left <= 0):
                 return jobs
             jobs = self._timing(results, left) or self._measuring(results, left) or self._sampling(results, left)
-            return jobs or self._starts_as_built(results, left)
+            return jobs or self._profiling(results, left) or self._starts_as_built(results, left)
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -136,6 +157,8 @@ class Planner:
         if engine == "sampled":
             chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
+        if engine == ALLOCATED:
+            return "measuring", {case.name: sides for case in self._profiled or ()}, sum(done.values())
         least = sides * (MIN_BLOCKS if self.resolved.kind == "compare" else 1)
         if engine == TRACED:
             least = sides * TRACED_PASSES
@@ -158,13 +181,15 @@ class Planner:
             windows = chosen if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        jobs += self._counting_in_regimes(results, left)
         # First blocks take longest, as they record more than others. A budget that is short is used up case by case.
         return jobs if left is not None else sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
 
-        The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
+        The first block of a comparison shows whether both sides execute the same instructions, which ends it unless
+        their bytes differ. Else the
         first few follow, each by a job of its own, as they may be carried out side by side; then one more as long as
         that may decide.
         """
@@ -172,7 +197,7 @@ class Planner:
             return []
         if trials is None or not trials.jobs_done:
             return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
-        if self.resolved.kind == "run" or trials.case.name in results.identical:
+        if self.resolved.kind == "run" or results.is_counted_out(trials):
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]
@@ -181,6 +206,18 @@ class Planner:
         if len(done) >= MAX_BLOCKS:
             return []
         return [[len(done)]] if self._is_undecided("counted", trials) else []
+
+    def _counting_in_regimes(self, results: Results, left: float | None) -> list[TrialsJob]:
+        jobs: list[TrialsJob] = []
+        if self._regimes is None:
+            return jobs
+        for case in self._regimes.cases:
+            trials = results.counted.get(case.name)
+            windows = None if trials is None or not trials.jobs_done else trials.windows
+            amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
+            blocks = self._regimes.next_blocks(case, results, partial(self._is_undecided, "counted"))
+            jobs += [self._job(case, "counted", of_job, amounts, left) for of_job in blocks]
+        return jobs
 
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
@@ -199,6 +236,7 @@ class Planner:
         if "timed" not in settings.engines or settings.quick:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
+        cases += self._regimes.to_be_timed(results) if self._regimes is not None else []
         jobs = self._next_starts(cases, results, left)
         if not jobs and results.not_to_be_timed and self._sample_has_changed(results, len(cases)):
             # What identical code shows of some cases it may show of all.
@@ -227,7 +265,7 @@ class Planner:
             trials = results.timed[case.name]
             as_built = trials.as_built
             if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
-                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True})
+                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True, "open_loop": None})
                 jobs.append(self._next_start(case, as_built, amounts, left))
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]
@@ -294,14 +332,15 @@ class Planner:
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
-            return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
+            return self._job(case, "timed", [0], self._first_amounts, left)
         if at_full_speed.blocks < wanted and not at_full_speed.is_over:
-            return self._next_start(case, at_full_speed, Amounts(pairs=PAIRS_PER_START), left)
+            return self._next_start(case, at_full_speed, self._first_amounts, left)
         batching = at_full_speed.batching()
         paced = at_full_speed.paced
         if batching is None or (paced is not None and (paced.blocks >= wanted or paced.is_over)):
             return None
-        amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        amounts = at_full_speed.amounts_after(LOOKS[0])
+        amounts = amounts.model_copy(update={"per_second": batching.per_second, "open_loop": None})
         return self._next_start(case, paced, amounts, left)
 
     def _next_start(self, case: Case, trials: TimedTrials | None, amounts: Amounts, left: float | None) -> TrialsJob:
@@ -367,6 +406,19 @@ class Planner:
             if case.name not in results.sampled or not results.sampled[case.name].jobs_done
         ]
 
+    def _profiling(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return a trial that finds out where bytes are allocated, of each case whose counted bytes changed."""
+        if self.resolved.kind != "compare" or not results.counted:
+            return []
+        if self._profiled is None:
+            self._profiled = worth_profiling(results, self._bank)
+        profiled = results.other.get(ALLOCATED, {})
+        return [
+            self._job(case, ALLOCATED, [0], Amounts(windows=results.counted[case.name].windows), left)
+            for case in self._profiled
+            if case.name not in profiled or not profiled[case.name].jobs_done
+        ]
+
     def _worth_sampling(self, results: Results) -> list[Case]:
         """Return the cases to be sampled, which the trials of all other engines decide."""
         if self._sampled is None:
@@ -415,6 +467,16 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
+
+
+def first_amounts(resolved: Resolved) -> Amounts:
+    """Return what the first start of a case is asked for: of a comparison that is to be judged an open loop too.
+
+    Searches of a history, with an anchor or few starts of each commit, ask for CPU time alone.
+    """
+    is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
+    has_open_loop = resolved.kind == "compare" and not is_searched
+    return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
 
 
 def _turn_in_block(job: TrialsJob) -> int:
