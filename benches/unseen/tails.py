@@ -140,10 +140,11 @@ def _found_wait(edited: Edited, builder: Builder, case: Case, chance: random.Ran
             amounts = start.amounts
             for side, of_side in sides.items():
                 of_side.append(start.measurements[side].metrics[TAIL])
-        base, head = (statistics.median(of_side) for of_side in sides.values())
-        if abs(head / base - 1 - WANTED) < NEAR:
+        base = statistics.median(sides[BASE])
+        change = statistics.median(head / of_base for of_base, head in zip(*sides.values(), strict=True)) - 1
+        if abs(change - WANTED) < NEAR:
             break
-        missing_us = base * (1 + WANTED) - head
+        missing_us = base * (WANTED - change)
         wait = replace(wait, nanoseconds=max(SHORTEST_NS, round(wait.nanoseconds + missing_us * 1000)))
     return wait
 
