@@ -5,6 +5,9 @@ which takes minutes for each: `--places N` are planted, `--together N` in one co
 `--engine`.
 The starts are those of harmless edits in `benches/samples`: of each of these comparisons the changes of CPU time in all
 cases. To each case a cost is added that is drawn around the planted one.
+
+With `ZEROLAP_BENCH_REPOSITORIES`, clones of servers' repositories, real commits of them are measured too
+(`unmeasured`): `ZEROLAP_BENCH_COMMITS` of them, by default 100, within `BENCH_SECONDS`.
 """
 
 import argparse
@@ -14,7 +17,10 @@ from typing import Final
 
 from benches.figures import Figure, read_figures, show_figures, write_figures
 from benches.truth.samples import KEPT, Data, SampleFile
+from benches.unseen.byte_changes import byte_figures
 from benches.unseen.regimes import regime_figures
+from benches.unseen.tails import tail_figures
+from benches.unseen.unmeasured import unmeasured
 from zerolap.judge import CasesTogether, pooled_changes
 
 HARMLESS: Final = ("nulls", "null_repeats")
@@ -40,6 +46,12 @@ def main() -> int:
         }
     if "regimes" in asked.figures:
         figures |= regime_figures(seed, asked.places, asked.together, asked.cases, asked.engine)
+    if "tails" in asked.figures:
+        figures |= tail_figures(seed, asked.planted, asked.nulls)
+    if "unmeasured" in asked.figures:
+        figures |= unmeasured(seed)
+    if "bytes" in asked.figures:
+        figures |= byte_figures(seed)
     show_figures(figures)
     print(write_figures("unseen", read_figures("unseen") | figures))
     return 0
@@ -48,7 +60,11 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benches.unseen")
     parser.add_argument("seed", nargs="?", type=int)
-    parser.add_argument("figures", nargs="*", default=["suite"], metavar="FIGURE", help="suite, regimes")
+    parser.add_argument(
+        "figures", nargs="*", default=["suite"], metavar="FIGURE", help="suite, regimes, tails, unmeasured"
+    )
+    parser.add_argument("--planted", type=int, default=20)
+    parser.add_argument("--nulls", type=int, default=40)
     parser.add_argument("--places", type=int, default=20)
     parser.add_argument("--together", type=int, default=1)
     parser.add_argument("--cases", nargs="*", default=[])

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-FailOn: TypeAlias = Literal["never", "work", "time", "suite", "regression", "unmeasured", "unsure"]
+FailOn: TypeAlias = Literal["never", "work", "time", "memory", "suite", "regression", "unmeasured", "unsure"]
 """`regression` includes those before it, and `unsure` all others and invalid cases.
 
 `suite` is a regression of cases together, `unmeasured` a changed function that no case executed. All but these and

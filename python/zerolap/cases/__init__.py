@@ -1,7 +1,9 @@
 """Reads cases: the commands that are sent to a server, the data they work on, and the expected replies."""
 
+from zerolap.cases._excused import excused_commands as excused_commands
 from zerolap.cases._format import json_schema as json_schema
 from zerolap.cases._load import (
+    ALL_SUITES as ALL_SUITES,
     core_suite as core_suite,
     known_topologies as known_topologies,
     load_cases as load_cases,

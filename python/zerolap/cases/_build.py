@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from zerolap.cases._companions import companion_of, limits_of
 from zerolap.cases._document import Document, Path
-from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
+from zerolap.cases._expand import (
+    combinations,
+    filled,
+    named_dataset,
+    placeholders_of,
+    stand_in,
+    without_lone_placeholders,
+)
 from zerolap.cases._format import CaseEntry, DatasetEntry, Outline, RegimeFields
 from zerolap.cases._messages import validated
 from zerolap.cases._regimes import packaged_regimes, regimes_of
@@ -56,6 +63,7 @@ def _sound_parts(data: Mapping[str, Any]) -> Outline:
     regimes = data.get("regimes")
     return Outline.model_construct(
         group=group if isinstance(group, str) else "unknown",
+        unknown_commands="send",
         datasets={n: d for n, d in datasets.items() if isinstance(d, dict)} if isinstance(datasets, dict) else {},
         regimes={n: r for n, r in regimes.items() if isinstance(r, dict)} if isinstance(regimes, dict) else {},
         cases=[case if isinstance(case, dict) else {} for case in cases] if isinstance(cases, list) else [],
@@ -98,7 +106,7 @@ def _expanded(
     for values in combinations(raw, document, at):
         entry = validated(CaseEntry, filled(fields, values, document, at), document, at)
         dataset = _dataset_of_case(raw.get("dataset"), values, outline, document, at)
-        case = _case(entry, dataset, outline.group, document, at) if entry else None
+        case = _case(entry, dataset, outline, document, at) if entry else None
         if case is not None and entry is not None:
             yield case.model_copy(update={"regimes": _case_regimes(entry, own, document, at)})
 
@@ -109,10 +117,12 @@ def _dataset_of_case(
     at = (*at, "dataset")
     if not isinstance(name, str):
         return None
-    if name not in outline.datasets:
+    named = named_dataset(name, values, outline.datasets)
+    if named is None:
         known = ", ".join(outline.datasets) or "none"
         document.add(at, f'no data set "{name}" in this file; it has {known}', near(name, outline.datasets))
         return None
+    name, values = named
     raw = outline.datasets[name]
     lacking = [axis for axis in placeholders_of([name, raw]) if axis not in values]
     if lacking:
@@ -130,6 +140,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
         document.add(at, "expected setup, load or generator; found none of them")
     if entry.expect.hit_rate is not None:
         document.add((*at, "expect", "hit_rate"), "only a case expects a hit rate")
+    if entry.expect.encoding:
+        document.add((*at, "expect", "encoding"), "only a case expects an encoding")
     loaded = Keys(pattern="parallel")
     if entry.generator is not None and not entry.load:
         loaded = Keys(prefix="", maximum=entry.generator.count, pattern="parallel")
@@ -146,8 +158,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
     )
 
 
-def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document: Document, at: Path) -> Case | None:
-    group = entry.group or group
+def _case(entry: CaseEntry, dataset: Dataset | None, outline: Outline, document: Document, at: Path) -> Case | None:
+    group = entry.group or outline.group
     if group is None:
         document.add((*at, "group"), "missing", "give it in the case, or at the top for all cases of the file")
         return None
@@ -164,7 +176,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         connections=entry.connections,
         pipeline=entry.pipeline,
     )
-    copied_fields = {"description", "state", "setup", "expect", "config"}
+    copied_fields = {"description", "state", "setup", "expect", "config", "needs"}
     case = Case(
         name=entry.name,
         group=group,
@@ -172,6 +184,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         dataset=dataset,
         topology=_topology(entry.topology, document, at),
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
+        skips_unknown=outline.unknown_commands == "skip",
         file=document.file,
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in copied_fields},

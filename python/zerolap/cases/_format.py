@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -70,6 +70,7 @@ CommandLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholde
 SetupLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=False))]
 Scalar: TypeAlias = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_SCALARS))]
 Name: TypeAlias = Annotated[str, AfterValidator(_name_check)]
+UnknownCommands: TypeAlias = Literal["send", "skip"]
 Channel: TypeAlias = Annotated[str, AfterValidator(_channel_check)]
 
 
@@ -143,6 +144,7 @@ class CaseEntry(Record):
     setup: list[SetupLine] = Field(default_factory=list)
     dataset: str | None = None
     expect: Expect = Expect()
+    needs: list[str] = Field(default_factory=list)
     topology: Name = "standalone"
     config: dict[str, Scalar] = Field(default_factory=dict)
     regimes: list[str] | None = None
@@ -160,6 +162,8 @@ class CaseTemplate(CaseEntry, Matrix):
 
     model_config = ConfigDict(defer_build=True)
 
+    matrix: dict[str, list[Scalar]] | list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # type: ignore[assignment]
+
 
 class CaseFile(Record):
     """Data sets, regimes, and the cases that use them."""
@@ -167,6 +171,7 @@ class CaseFile(Record):
     model_config = ConfigDict(defer_build=True)
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, DatasetEntry] = Field(default_factory=dict)
     regimes: dict[str, RegimeFields] = Field(default_factory=dict)
     cases: list[CaseTemplate] = Field(min_length=1)
@@ -176,6 +181,7 @@ class Outline(Record):
     """A whole file before its cases and data sets are validated."""
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
     regimes: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cases: list[dict[str, Any]] = Field(min_length=1)

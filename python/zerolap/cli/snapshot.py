@@ -115,7 +115,7 @@ class SweepOptions:
 
     def check_gate(self, fail_on: FailOn) -> None:
         """Raise `UsageError` where a sweep has no verdicts of the kind that `--fail-on` looks at."""
-        if fail_on in ("work", "suite", "unmeasured"):
+        if fail_on in ("work", "memory", "suite", "unmeasured"):
             raise UsageError(f"`--fail-on {fail_on}`: a sweep has no verdicts on it", hint="write --fail-on regression")
         if fail_on != "never" and self.base is None and self.vary is None:
             raise UsageError("`--fail-on` needs something to compare with", hint="give --base SERVER or --vary KEY=A,B")

@@ -142,7 +142,7 @@ class _Results:
         from zerolap.sheets import gate_sentence
 
         cases = [case for push in self._pushes for comparison in push for case in comparison.cases]
-        has_result = any(case.verdicts or case.work is not None or case.time is not None for case in cases)
+        has_result = any(case.verdicts or (case.work, case.time, case.memory) != (None, None, None) for case in cases)
         if self._pushes and not has_result:
             writer.note("error: nothing was measured of what is new")
             return TrialFailed.exit_code

@@ -9,7 +9,13 @@ from zerolap.documents.comparison_document import (
     read_bank as read_bank,
     record_start_ratios as record_start_ratios,
 )
-from zerolap.documents.conclusions import CaseExplainer as CaseExplainer, worth_sampling as worth_sampling
+from zerolap.documents.conclusions import (
+    CaseExplainer as CaseExplainer,
+    Proposals as Proposals,
+    worth_profiling as worth_profiling,
+    worth_sampling as worth_sampling,
+)
+from zerolap.documents.coverage_document import CoverageInput as CoverageInput, coverage_of as coverage_of
 from zerolap.documents.executed_code import ComparedCode as ComparedCode, ExecutedCases as ExecutedCases
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.documents.identity import has_io_threads as has_io_threads, why_unknown as why_unknown
@@ -27,6 +33,7 @@ from zerolap.documents.results import Results as Results
 from zerolap.documents.run_document import run_of as run_of
 from zerolap.documents.side_profiles import (
     TIMER_COST as TIMER_COST,
+    allocation_sites as allocation_sites,
     call_counts as call_counts,
     graph_kind as graph_kind,
     merged_graph as merged_graph,

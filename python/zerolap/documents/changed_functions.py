@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.documents.executed_code import ComparedCode, ExecutedCases, ExecutedCode, as_in_graphs
-from zerolap.documents.program_differences import differing_functions
+from zerolap.documents.program_differences import Key, differing_functions
 from zerolap.records import (
     BASE,
     HEAD,
@@ -23,7 +23,7 @@ MOST_CASES: Final = 3
 
 
 @dataclass(frozen=True)
-class _Changed:
+class ComparedFunction:
     """A changed function: its definition on each side that has it, and its changed lines with code there."""
 
     definitions: Mapping[Side, SourceFunction]
@@ -32,6 +32,7 @@ class _Changed:
 
     @property
     def definition(self) -> SourceFunction:
+        """The head's, or the base's where the function is gone."""
         return self.definitions.get(HEAD) or self.definitions[BASE]
 
 
@@ -53,7 +54,7 @@ def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChang
     executed: list[ChangedFunction] = []
     unexecuted: list[ChangedFunction] = []
     executed_by: dict[str, list[str]] = {}
-    for changed in _changed(code):
+    for changed in compared_functions(code):
         function, names = _with_cases(changed, of_cases, cases)
         (executed if names else unexecuted).append(function)
         if names:
@@ -66,26 +67,39 @@ def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChang
     return ExecutedChange(whole, _in_order(unexecuted)[:MOST_LISTED], executed_by)
 
 
-def _changed(code: ComparedCode) -> Iterator[_Changed]:
+def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
     """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
     lines, is_outside = _changed_lines(code)
-    touched = dict.fromkeys(key for side in sides for key in lines[side])
     programs = [] if code.programs is None else [code.programs[side] for side in sides]
     differing = differing_functions(*programs) if programs else frozenset()
-    # Functions that are only inlined into others have no code of their own that could be compared.
-    comparable = {name for program in programs for name in program}
-    for key in touched:
-        if key[0] in differing or key[0] not in comparable:
-            definitions = {side: by_key[side][key] for side in sides if key in by_key[side]}
-            yield _Changed(definitions, {side: lines[side].get(key, set()) for side in sides}, in_diff=True)
+    # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
+    within = {key for program in programs for holder in differing & program.keys() for key in program[holder].inlined}
+    comparable = {key for program in programs for key in program}
+    touched = dict.fromkeys(key for side in sides for key in lines[side])
+    changed = [key for key in touched if not programs or key in differing or key in within - comparable]
+    for key, other in _as_one(changed, by_key):
+        at = {side: other if key not in by_key[side] and other is not None else key for side in sides}
+        definitions = {side: by_key[side][at[side]] for side in sides if at[side] in by_key[side]}
+        yield ComparedFunction(definitions, {side: lines[side].get(at[side], set()) for side in sides}, in_diff=True)
     if not is_outside:
         return
     for key, function in by_key[HEAD].items():
-        is_in_both = key in by_key[BASE] and all(key[0] in program for program in programs)
-        if key[0] in differing and key not in touched and is_in_both:
-            yield _Changed({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+        is_in_both = key in by_key[BASE] and all(key in program for program in programs)
+        if key in differing and key not in touched and is_in_both:
+            yield ComparedFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+
+
+def _as_one(
+    changed: Sequence[Key], by_key: Mapping[Side, Mapping[Key, SourceFunction]]
+) -> Iterator[tuple[Key, Key | None]]:
+    """Yield each function, with the key that it had in the base if it was moved to another file."""
+    removed = {key[0]: key for key in changed if key not in by_key[HEAD]}
+    added = {key[0]: key for key in changed if key not in by_key[BASE]}
+    for key in changed:
+        if removed.get(key[0]) != key or key[0] not in added:
+            yield key, removed.get(key[0]) if added.get(key[0]) == key else None
 
 
 def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], set[int]]], bool]:
@@ -94,19 +108,20 @@ def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str],
     if isinstance(code.changes, UnknownChanges):
         return by_function, True
     is_outside = bool(code.changes.left_out)
-    for side, by_file in zip((BASE, HEAD), code.changes.code_lines(), strict=True):
+    for side, by_file in zip((BASE, HEAD), code.changes.lines(), strict=True):
         definitions = _by_first_line(code.functions[side])
         for file, numbers in by_file.items():
             holders = definitions.get(as_in_graphs(file), {})
             starts, with_code = sorted(holders), code.code_lines[side].get(as_in_graphs(file), frozenset())
-            for number in numbers:
+            for number, has_code in numbers:
                 at = bisect(starts, number) - 1
                 # Functions that one macro defines share their lines.
                 holding = (
                     [function for function in holders[starts[at]] if number <= function.last_line] if at >= 0 else []
                 )
-                is_outside = is_outside or (not holding and may_be_built(file))
-                for function in holding:
+                is_outside = is_outside or (has_code and not holding and may_be_built(file))
+                # Programs show what a comment is: one may begin or end that has code in it.
+                for function in holding if has_code or code.programs is not None else ():
                     lines = by_function[side].setdefault(function.key, set())
                     lines |= {number} & with_code
     return by_function, is_outside
@@ -121,7 +136,7 @@ def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, l
 
 
 def _with_cases(
-    changed: _Changed, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
+    changed: ComparedFunction, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
 ) -> tuple[ChangedFunction, list[str]]:
     """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
     names = []

@@ -7,12 +7,12 @@ from zerolap.documents.changed_functions import ExecutedChange, changed_function
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
-from zerolap.documents.regime_results import measured_regimes
+from zerolap.documents.regime_results import is_same, measured_regimes
 from zerolap.documents.results import Results
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
 from zerolap.documents.unmeasured import placement_notes, untimed_notes
-from zerolap.judge import JUDGED_TIMES, Bank, with_rules
+from zerolap.judge import JUDGED_BY_STARTS, Bank, with_rules
 from zerolap.records import (
     ANCHOR,
     BASE,
@@ -41,7 +41,7 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     regimes = measured_regimes(results, cases)
     # What is the same in a regime is in the line on it.
     added = {case.name for case in results.in_regimes}
-    cases = [case for case in cases if case.case not in added or case.verdict != "same"]
+    cases = [case for case in cases if case.case not in added or not is_same(case)]
     words = [case.verdict for case in cases]
     files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(
@@ -61,6 +61,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             unsure=words.count("unsure"),
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
+            memory_regression=sum(case.memory == "regression" for case in cases),
+            memory_improvement=sum(case.memory == "improvement" for case in cases),
         ),
         notes=[
             *resolved.notes,
@@ -93,8 +95,12 @@ def _changed_code(results: Results, explainer: CaseExplainer) -> tuple[ChangedFi
     if code is None or not code.unexecuted:
         return files, code
     measured = {case.name for case in results.resolved.cases}
-    proposed = [name for name in explainer.proposed_cases(code.unexecuted) if name not in measured]
-    return files, replace(code, functions=code.functions.model_copy(update={"proposed_cases": proposed}))
+    proposals = explainer.proposals(code.unexecuted)
+    proposed = {
+        "proposed_cases": [name for name in proposals.cases if name not in measured],
+        "tested_commands": proposals.tested_commands,
+    }
+    return files, replace(code, functions=code.functions.model_copy(update=proposed))
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:
@@ -106,7 +112,7 @@ def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult
 def read_bank(store: Store, platform: str) -> Bank:
     """Return how much starts differ on the platform with that fingerprint, by metric and circumstances."""
     circumstances = store.circumstances(platform)
-    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_TIMES for one in circumstances}
+    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_BY_STARTS for one in circumstances}
 
 
 def add_to_bank(results: Results, store: Store) -> None:

@@ -14,7 +14,7 @@ from zerolap.judge import (
     COST_AT_FULL_SPEED,
     COSTS,
     CPU_TIME,
-    JUDGED_TIMES,
+    JUDGED_BY_STARTS,
     MIN_BLOCKS,
     Bank,
     CaseAnswers,
@@ -26,6 +26,7 @@ from zerolap.judge import (
 from zerolap.records import (
     ANCHOR,
     CHANGED,
+    METRICS,
     Case,
     CaseResult,
     ChangedFunction,
@@ -46,11 +47,19 @@ class CaseExplainer(Protocol):
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the known cases that may execute changed functions that no case executed."""
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> "Proposals":
+        """Return what may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Known cases that may execute functions, the likeliest first, and the commands that the change's tests send."""
+
+    cases: list[str]
+    tested_commands: list[str]
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,16 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     return [case for case in resolved.cases if case.name in wanted]
 
 
+def worth_profiling(results: Results, bank: Bank) -> list[Case]:
+    """Return the cases whose counted bytes changed, of which it is worth finding out where they are allocated."""
+    changed = {
+        case.measured.case.name
+        for case in answer_cases(results, bank)
+        if case.answers.memory in CHANGED and METRICS[case.answers.memory_deciding or ""].engine == "counted"
+    }
+    return [case for case in results.resolved.cases if case.name in changed]
+
+
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     """Return how much starts differed, by circumstances, then by case and metric.
 
@@ -110,7 +129,7 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     for name, trials in results.timed.items():
         if is_one_build and trials.is_placed:
             continue
-        for metric in JUDGED_TIMES:
+        for metric in JUDGED_BY_STARTS:
             chosen = trials.of_cost if metric in COSTS else trials
             spread = spread_of_starts(metric, chosen.pairs) if chosen.usable else None
             if spread is not None:
@@ -129,7 +148,7 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
     batched = {name: trials for name, trials in timed if trials.paced is not None and trials.usable}
     as_built = {name: trials.as_built.of_metric(CPU_TIME) for name, trials in timed if trials.as_built is not None}
     measured: list[tuple[str, str, Mapping[str, TimedTrials | None]]] = [
-        *((metric, metric, {name: trials.of_metric(metric) for name, trials in timed}) for metric in JUDGED_TIMES),
+        *((metric, metric, {name: trials.of_metric(metric) for name, trials in timed}) for metric in JUDGED_BY_STARTS),
         (COST_AT_FULL_SPEED, CPU_TIME, batched),
         (AS_BUILT_COST, CPU_TIME, as_built),
     ]

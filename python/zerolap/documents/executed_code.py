@@ -37,13 +37,13 @@ Lines: TypeAlias = Mapping[str, frozenset[int]]
 
 @dataclass(frozen=True)
 class ComparedCode:
-    """The code of both sides: functions, the code of each by name, lines with code, what differs.
+    """The code of both sides: functions, the code of each by name and file, lines with code, what differs.
 
     Without `programs` these cannot be compared, and functions count as changed by their lines alone.
     """
 
     functions: Mapping[Side, Sequence[SourceFunction]]
-    programs: Mapping[Side, Mapping[str, FunctionCode]] | None
+    programs: Mapping[Side, Mapping[tuple[str, str], FunctionCode]] | None
     code_lines: Mapping[Side, Lines]
     changes: Changes | UnknownChanges
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import AS_BUILT_COST, REGIME_BLOCKS
+from zerolap.judge import AS_BUILT_COST, MIN_BLOCKS, REGIME_BLOCKS, bytes_differ
 from zerolap.records import (
     BASE,
     CONTROL,
     COUNTER_METRICS,
     HEAD,
+    MEMORY_METRICS,
     METRICS,
     TRACED_METRICS,
     Build,
@@ -188,6 +189,17 @@ class Results:
         """The cases of which both sides are known to execute the same."""
         return self._identical_cases().all
 
+    def is_counted_out(self, trials: Trials) -> bool:
+        """Whether a case needs no further blocks, as both sides execute the same and take the same bytes.
+
+        Other bytes in one block are confirmed by as many as other changes are.
+        """
+        if trials.case.name not in self.identical:
+            return False
+        whole = trials.whole
+        differ = any(bytes_differ(base, head) for base, head in zip(whole[BASE], whole[HEAD], strict=True))
+        return not differ or trials.blocks >= MIN_BLOCKS
+
     @property
     def not_to_be_timed(self) -> frozenset[str]:
         """The cases that are not worth any time, as both sides execute the same as far as it was counted.
@@ -221,7 +233,8 @@ class Results:
         """How many metrics a case is judged by: those of the processor's counters only where these are there."""
         measurements = (measurement for trials in self.timed.values() for measurement in trials.all)
         has_counters = any(not COUNTER_METRICS.isdisjoint(measurement.metrics) for measurement in measurements)
-        judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
+        # Those of memory have a q of their own.
+        judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS - MEMORY_METRICS
         own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
         return own + len(self.resolved.settings.plugin_metrics)
 

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.records import CallCounts, CallGraph, Measurement, PerSide, SampledFunction, SampledPass, SampledSide
+from zerolap.records import (
+    AllocationSites,
+    CallCounts,
+    CallGraph,
+    Measurement,
+    PerSide,
+    SampledFunction,
+    SampledPass,
+    SampledSide,
+)
 from zerolap.store import Blobs
 
 TIMER_COST: Final = "instructions_per_tick"
@@ -40,6 +49,11 @@ def sampled_side(passes: Sequence[Measurement], cpu_ns_per_op: float | None, blo
         return None
     measured_ns = sum(one.metrics["cpu_ns_per_op"] for one in passes) / len(passes)
     return SampledSide.of(taken, cpu_ns_per_op or measured_ns)
+
+
+def allocation_sites(measurement: Measurement, blobs: Blobs) -> AllocationSites:
+    """Return where a side allocated what was left at the end of a trial; raises `ValueError` where it is not whole."""
+    return AllocationSites.model_validate_json(blobs.get(measurement.allocations or ""))
 
 
 def _sampled_pass(stacks: bytes) -> SampledPass:

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from zerolap.judge import CPU_TIME, FEWEST_CASES, CasesTogether, pooled_changes
+from zerolap.judge import CPU_TIME, FEWEST_CASES, MEMORY, CasesTogether, pooled_changes
 from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings
 
-POOLED_METRICS: Final = ("instructions_per_op", CPU_TIME)
+POOLED_METRICS: Final = (("instructions_per_op", CPU_TIME), ("memory_bytes_per_key",))
+"""Those that have a q together: bytes are exact, and take nothing from what times can show."""
 MOST_FUNCTIONS: Final = 20
 """Sets of cases by the changed functions that they execute."""
 
@@ -15,16 +16,25 @@ MOST_FUNCTIONS: Final = 20
 def suite_changes(
     cases: Sequence[CaseResult], settings: Settings, executed_by: Mapping[str, Sequence[str]]
 ) -> list[PooledChange]:
-    """Return the pooled changes of work and of time; `executed_by` has the cases of each changed function."""
-    changes = {metric: dict(_changes(cases, metric)) for metric in POOLED_METRICS}
-    together = []
-    for scope, name, chosen in _scopes(cases, executed_by):
-        for metric, of in changes.items():
-            min_effect = settings.min_effect.get(METRICS[metric].engine, 0.0)
-            together.append(
-                CasesTogether(scope, name, metric, [of[case] for case in sorted(chosen & of.keys())], min_effect)
-            )
-    return pooled_changes(together)
+    """Return the pooled changes of work, time and memory; `executed_by` has the cases of each changed function."""
+    scopes = list(_scopes(cases, executed_by))
+    pooled = []
+    for metrics in POOLED_METRICS:
+        changes = {metric: dict(_changes(cases, metric)) for metric in metrics}
+        together = [
+            CasesTogether(scope, name, metric, [of[case] for case in sorted(chosen & of.keys())], least)
+            for scope, name, chosen in scopes
+            for metric, of in changes.items()
+            if (least := _min_effect(metric, settings)) is not None
+        ]
+        pooled += pooled_changes(together)
+    return pooled
+
+
+def _min_effect(metric: str, settings: Settings) -> float | None:
+    """Return the smallest change of a metric that matters; none in what was asked before the metric was there."""
+    rule = METRICS[metric]
+    return settings.min_effect.get(MEMORY) if rule.answer == "memory" else settings.min_effect.get(rule.engine, 0.0)
 
 
 def _changes(cases: Sequence[CaseResult], metric: str) -> Iterator[tuple[str, float]]:

@@ -38,6 +38,7 @@ from zerolap.engines.program_symbols import (
     function_symbols as function_symbols,
 )
 from zerolap.engines.registry import (
+    ALLOCATED as ALLOCATED,
     CHECKED as CHECKED,
     COMPARING as COMPARING,
     EMULATED as EMULATED,
@@ -50,6 +51,11 @@ from zerolap.engines.registry import (
 )
 from zerolap.engines.sampled import PASSES as PASSES
 from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as deployed
+from zerolap.engines.shared_start import (
+    MOST_CASES as MOST_CASES,
+    share_start as share_start,
+    shared_servers as shared_servers,
+)
 from zerolap.engines.simulated import Simulated as Simulated
 from zerolap.engines.snapshot_figures import (
     EventMoments as EventMoments,

@@ -11,11 +11,13 @@ from pathlib import Path
 from zerolap import _core
 from zerolap.build import BuiltServer
 from zerolap.engines.counted_checks import executed_check, pinned_checks, reply_checks, windows_check
-from zerolap.engines.counted_deployment import deploy_counted
+from zerolap.engines.counted_deployment import CountedDeployment, deploy_counted
+from zerolap.engines.data_memory import DataMemory
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pin import PinRequest
 from zerolap.engines.server_trial import ServerTrial, filled
 from zerolap.engines.windows import (
+    SETTLING_LEAPS,
     TICKS,
     Counting,
     WindowCounts,
@@ -46,7 +48,7 @@ from zerolap.records import (
 from zerolap.sandbox import confined_reader
 from zerolap.server import CommandRefused, RunningServer, named_death
 
-METHOD = 4
+METHOD = 5
 """The version of the method, raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
@@ -186,6 +188,8 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
+        memory = DataMemory(server)
+        memory.read_empty()
         start, stop = (functools.partial(counted.at_rest, request) for request in (PinRequest.START, PinRequest.STOP))
         with (
             filled(
@@ -205,12 +209,24 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             settle(counting)
             _quiet(server, SETTLED_SETTINGS, settings)
             counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
+            memory.read_clients()
             data.beside.require_running()
             checks = [*data.checks, *counted.replica_checks()]
         checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
+        with named_death(server):
+            bytes_of_data = memory.metrics(lambda: _settle_data(counted, settings))
     executed = _executed(trial, counts, counted.program_in_dumps)
     measurement, graphs = _evaluate(trial, counts, checks, time.monotonic() - began)
+    measurement = measurement.model_copy(update={"metrics": measurement.metrics | bytes_of_data})
     return measurement, Recorded(graphs, executed)
+
+
+def _settle_data(counted: CountedDeployment, chosen: Mapping[str, str]) -> None:
+    """Let the timers finish what requests left behind, as they did before the windows; none of it is counted."""
+    counted.at_rest(PinRequest.STOP)
+    _quiet(counted.target.server, dict.fromkeys(SETTLED_SETTINGS, "yes"), chosen)
+    for _ in range(SETTLING_LEAPS):
+        counted.at_rest(PinRequest.LEAP)
 
 
 def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,17 @@ CALLGRIND = (
     # Else a thread that never waits keeps all others from their turn.
     "--fair-sched=try",
 )
+
+
+@dataclass(frozen=True)
+class Instrumented:
+    """The program that a server runs under, with its options, and the option that names the file that it writes."""
+
+    prefix: Sequence[str]
+    file_option: str
+
+
+COUNTING = Instrumented(CALLGRIND, "--callgrind-out-file")
 
 DEBUG_UNREADABLE = "unhandled dwarf2 abbrev form code"
 """What valgrind prints before it gives up."""
@@ -104,11 +115,18 @@ def counted_topology(topology: Topology) -> Topology:
 
 @contextlib.contextmanager
 def deploy_counted(
-    spec: ServerSpec, program: Program, directory: Path, seed: int, *, instrument_start: bool = False
+    spec: ServerSpec,
+    program: Program,
+    directory: Path,
+    seed: int,
+    *,
+    instrument_start: bool = False,
+    tool: Instrumented = COUNTING,
 ) -> Iterator[CountedDeployment]:
     """Deploy a server's topology for counting below `directory`, its replicas not yet attached.
 
-    All ends with the context. With `instrument_start` the server is instrumented from the beginning.
+    All ends with the context. With `instrument_start` the counted server is instrumented from the beginning. `tool` is
+    what it runs under.
 
     Raises `TrialFailed` with the node's name and log.
     """
@@ -124,8 +142,8 @@ def deploy_counted(
                 return Launch()
             pins.append(stack.enter_context(Pin(own, seed)))
             environment = pins[-1].environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES}
-            at_start = f"--instr-atstart={'yes' if instrument_start else 'no'}"
-            prefix = [*CALLGRIND, at_start, f"--callgrind-out-file={own / 'callgrind'}"]
+            at_start = [f"--instr-atstart={'yes' if instrument_start else 'no'}"] if tool is COUNTING else []
+            prefix = [*tool.prefix, *at_start, f"{tool.file_option}={own / 'callgrind'}"]
             return Launch(prefix=prefix, environment=environment, read_only=[library])
 
         deployed = deploy(

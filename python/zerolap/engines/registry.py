@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from zerolap.engines.allocated import Allocated
 from zerolap.engines.checked import Checked
 from zerolap.engines.counted import Counted
 from zerolap.engines.emulated_forks import EmulatedForks
@@ -21,13 +22,15 @@ SNAPSHOT = "snapshot"
 SNAPSHOT_TRACE = "snapshot-trace"
 EMULATED = "emulated"
 CHECKED = "checked"
+ALLOCATED = "allocated"
 OF_OTHER_VERBS: dict[str, Engine] = {
     SNAPSHOT: Snapshots(),
     SNAPSHOT_TRACE: Snapshots(traces=True),
     EMULATED: EmulatedForks(),
     CHECKED: Checked(),
+    ALLOCATED: Allocated(),
 }
-"""Engines of sweeps and checks, which measure no cases: they are not to be chosen."""
+"""Engines of sweeps and checks, and the one that the lab uses where bytes changed: they are not to be chosen."""
 OWN: dict[str, Engine] = {
     "counted": Counted(),
     "timed": Timed(),

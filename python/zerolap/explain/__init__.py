@@ -1,5 +1,6 @@
 """Finds why a case changed, and what one version could do without; reads no clock, file or process."""
 
+from zerolap.explain.allocated_bytes import explain_bytes as explain_bytes
 from zerolap.explain.argument_checks import (
     Supposition as Supposition,
     command_of as command_of,

@@ -6,12 +6,17 @@ from itertools import pairwise
 from typing import Final
 
 from zerolap.fail_on import FailOn
+from zerolap.history.history_range import MEMORY
 from zerolap.history.judged_history import open_changes
 from zerolap.records import History, HistoryChange, HistorySeries
 
 MOST_NAMES: Final = 5
-ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}
-NOTHING: Final[dict[FailOn, str]] = {"work": "counted", "time": "timed"}
+ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {
+    "work": ("counted",),
+    "time": ("timed",),
+    "memory": ("counted",),
+}
+NOTHING: Final[dict[FailOn, str]] = {"work": "counted", "time": "timed", "memory": "read for their bytes"}
 FEWEST_POINTS: Final = 2
 """The fewest points of a series that can show a change."""
 
@@ -19,7 +24,7 @@ FEWEST_POINTS: Final = 2
 def history_gate_sentence(history: History, cases: Collection[str], when: FailOn) -> str | None:
     """Return why a history of these cases counts as failed, or None if it does not.
 
-    `work`, `time` and `regression` are an open regression or drift of that, or that nothing of it was measured at two
+    `work`, `time`, `memory` and `regression` are an open regression or drift of that, or that nothing of it was measured at two
     commits: nothing shows then that there is none. `unsure` is also a change for the worse that is not confirmed, a
     commit that failed, a step that is not known, and a case that is not measured up to the last commit.
 
@@ -74,7 +79,10 @@ class _Gate:
     def _series(self, history: History) -> list[HistorySeries]:
         engines = ENGINES.get(self.when)
         own = [series for series in history.series if not series.is_imported]
-        return [series for series in own if engines is None or series.engine in engines]
+        chosen = [series for series in own if engines is None or series.engine in engines]
+        if self.when in ("work", "memory"):
+            chosen = [series for series in chosen if (series.metric in MEMORY) == (self.when == "memory")]
+        return chosen
 
     def _name(self, change: HistoryChange) -> str:
         return self.history.commits[change.position].name

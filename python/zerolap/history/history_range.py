@@ -24,7 +24,9 @@ OF_REQUESTS: Final = (
     "clock_readings_per_op",
 )
 """The counted metrics of requests: exact enough for halving a range."""
-WORK: Final = (*OF_REQUESTS, "instructions_per_tick")
+MEMORY: Final = ("memory_bytes_per_key",)
+"""The metrics of memory that a history follows."""
+WORK: Final = (*OF_REQUESTS, "instructions_per_tick", *MEMORY)
 """The counted metrics that a history follows; less is better in all of them."""
 TIME: Final = ("cpu_ns_per_op", "elapsed_ns_per_op")
 """The timed metrics that a history follows."""

@@ -31,6 +31,7 @@ from zerolap.judge.cases import (
     AS_BUILT_COST as AS_BUILT_COST,
     COSTS as COSTS,
     ELAPSED as ELAPSED,
+    JUDGED_BY_STARTS as JUDGED_BY_STARTS,
     JUDGED_TIMES as JUDGED_TIMES,
     Bank as Bank,
     JudgedCase as JudgedCase,
@@ -75,6 +76,7 @@ from zerolap.judge.levels import (
     bounds_95 as bounds_95,
     levels_of as levels_of,
 )
+from zerolap.judge.look_levels import look_at_time as look_at_time
 from zerolap.judge.looks import (
     ALL_LOOKS as ALL_LOOKS,
     COUNTED_LOOKS as COUNTED_LOOKS,
@@ -85,6 +87,8 @@ from zerolap.judge.looks import (
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )
+from zerolap.judge.memory_answer import memory_answer as memory_answer
+from zerolap.judge.memory_verdicts import MEMORY as MEMORY, bytes_differ as bytes_differ
 from zerolap.judge.pooled_changes import (
     FEWEST_CASES as FEWEST_CASES,
     CasesTogether as CasesTogether,
@@ -122,6 +126,7 @@ from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT as DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL as EQUIVALENCE_LEVEL,
     PLUGIN_MIN_EFFECT as PLUGIN_MIN_EFFECT,
+    TAILS as TAILS,
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,

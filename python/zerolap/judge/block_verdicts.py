@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
+from zerolap.judge.look_levels import PartOfError
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
 from zerolap.judge.verdict_rule import Change, Look, Q, UnadjustedVerdict
 from zerolap.records import UNCHANGED, Measurement, MetricRule, Verdict
@@ -48,6 +49,9 @@ SMALLEST: Mapping[str, float] = {
 # Of a plugin's metric nothing is known: a change from none is infinitely large, as far as numbers go.
 SMALLEST_OF_PLUGINS = 1e-9
 
+SMALLEST_OF_OTHERS = 1.0
+"""Of bytes, and of what else is counted in whole numbers."""
+
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
 SMALLEST_CHANGE: Mapping[str, float] = {
     "instructions_per_op": 0.0,
@@ -87,24 +91,24 @@ def judge_blocks(
     if min_effect * unit < smallest_change:
         min_effect = smallest_change / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
-    look = Look(metric, change_at, share_of_look(COUNTED_LOOKS, len(pairs)), min_effect, q)
+    look = Look(metric, change_at, PartOfError(share_of_look(COUNTED_LOOKS, len(pairs))), min_effect, q)
     return look.verdict(look.judged(), (base_mean, head_mean), len(pairs), len(pairs))
 
 
 def is_rare_change(metric: str, base: float, head: float) -> bool:
     """Whether counts differ by so little a request that it does not matter, whatever their ratio."""
-    return abs(head - base) < SMALLEST_CHANGE[metric]
+    return abs(head - base) < SMALLEST_CHANGE.get(metric, 0.0)
 
 
 def log_change(metric: str, base: float, head: float) -> float:
     """Return the logarithm of the ratio of two counts; a change from none is measured against rare events."""
-    smallest = SMALLEST[metric]
+    smallest = SMALLEST.get(metric, SMALLEST_OF_OTHERS)
     return math.log(max(head, smallest) / max(base, smallest))
 
 
 def after_change(metric: str, base: float, change: float) -> float:
     """Return the count that a change of `log_change` leads to from another one."""
-    return base if change == 0.0 else max(base, SMALLEST[metric]) * math.exp(change)
+    return base if change == 0.0 else max(base, SMALLEST.get(metric, SMALLEST_OF_OTHERS)) * math.exp(change)
 
 
 def unequal_count(base: Measurement, head: Measurement) -> str | None:

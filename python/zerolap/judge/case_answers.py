@@ -1,4 +1,4 @@
-"""The answers of a comparison on a case as a whole: work and time.
+"""The answers of a comparison on a case as a whole: work, time and memory.
 
 The rule of a metric states which answer it belongs to, and when it decides.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.judge.memory_answer import memory_answer
 from zerolap.judge.weighed_work import deciding, weighed_work
 from zerolap.records import (
     CHANGED,
@@ -40,6 +41,8 @@ class CaseAnswers:
     work_deciding: str | None = None
     time: TimeWord | None = None
     time_deciding: str | None = None
+    memory: VerdictWord | None = None
+    memory_deciding: str | None = None
 
 
 def case_answers(
@@ -49,10 +52,11 @@ def case_answers(
     layouts_vary: bool = True,
     rules: Mapping[str, MetricRule] = METRICS,
 ) -> CaseAnswers:
-    """Return work, time and the verdict of a case from the verdicts on its metrics.
+    """Return work, time, memory and the verdict of a case from the verdicts on its metrics.
 
-    The verdict is what is certain: time where it is decided, else a change of work, else that time is unsure where it
-    was measured, else work. Code that is identical takes the same time: only a change that was timed speaks against it.
+    The verdict is what is certain: a change of time, else one of work where time is not decided, else one of memory,
+    else that time is the same or unsure where it was measured, else work. Code that is identical takes the same time:
+    only a change that was timed speaks against it.
     A change of time is confirmed, unless each side had one layout of code and data (`layouts_vary`), which may be all
     that differs.
     """
@@ -61,10 +65,13 @@ def case_answers(
     weighed = weighed_work(verdicts, rules)
     work, work_metric = weighed.word, weighed.metric
     time, time_metric = time_answer(verdicts, rules)
+    memory, memory_metric = memory_answer(verdicts, rules)
     verdict, answer = _certain(work, time)
-    metric = {"work": work_metric, "time": time_metric, None: None}[answer]
+    if verdict not in CHANGED and memory in ("regression", "improvement"):
+        verdict, answer = memory, "memory"
+    metric = {"work": work_metric, "time": time_metric, "memory": memory_metric, None: None}[answer]
     confirmed = verdict in CHANGED and answer == "time" and layouts_vary
-    return CaseAnswers(verdict, metric, confirmed, work, work_metric, time, time_metric)
+    return CaseAnswers(verdict, metric, confirmed, work, work_metric, time, time_metric, memory, memory_metric)
 
 
 def _certain(work: VerdictWord | None, time: TimeWord | None) -> tuple[CaseVerdict, Answer | None]:
@@ -84,7 +91,8 @@ def time_answer(
     """Return the word on time and the metric that it rests on, none where nothing was timed.
 
     A regression of any deciding metric is one of time, whatever the others gain. Of CPU time and cycles one leads; the
-    other decides where it changed beyond doubt. Time is the same where what a request costs is, and throughput.
+    other decides where it changed beyond doubt. Time is the same where what a request costs is, throughput, and the
+    p99 of an open loop where there was one.
     """
     always = deciding("time", "always", verdicts, rules)
     of_request = deciding_time(verdicts)

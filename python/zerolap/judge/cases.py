@@ -3,14 +3,16 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
 from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
+from zerolap.judge.memory_verdicts import BYTES, MEMORY, MEMORY_MIN_EFFECT, judge_memory
+from zerolap.judge.tail_rules import min_effect_of, tail_wants_more_starts
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
 from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
-from zerolap.records import METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
+from zerolap.records import METRICS, TAIL, TAIL_METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
 
 WHOLE_COST = "whole_cpu_ns_per_op"
 """CPU time of all slices, not of a typical one: with timers, background threads and forked children."""
@@ -28,9 +30,12 @@ COSTS = (
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 """CPU time of both programs in the layouts that they were built with, from which a change may also come."""
 ELAPSED = "elapsed_ns_per_op"
-SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
-"""What users get; the tail beyond is too rare in a start to be compared."""
+SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us", *TAIL_METRICS)
+"""What users get; the tail of a closed loop beyond its p99 is too rare in a start to be compared."""
+RESIDENT: Final = "rss_bytes"
+"""What the process of a server takes: judged by starts as times are, and never among their metrics."""
 JUDGED_TIMES = (*COSTS, *SERVED)
+JUDGED_BY_STARTS = (*JUDGED_TIMES, RESIDENT)
 
 AS_BUILT = ", as built"
 """The end of the circumstances of starts whose programs have one layout."""
@@ -94,7 +99,8 @@ def judge_cases(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank)
     """Return the verdicts on cases, by name, with q over cases and metrics.
 
     All cases and the bank show how much starts vary. The verdict on the programs as they were built stands by itself:
-    it decides nothing, and is not among the metrics over which q is.
+    it decides nothing, and is not among the metrics over which q is. Those on memory have a q of their own, over cases
+    and the metrics of memory: bytes that are the same take nothing from what times can show.
     """
     timed = _judge_times(cases, settings, bank)
     judged = [
@@ -106,6 +112,9 @@ def judge_cases(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank)
     verdicts = dict(zip(cases, adjusted(judged, settings.q), strict=True))
     for name, of_case in judged_as_built.items():
         verdicts[name].append(of_case.verdict)
+    of_memory = _judge_memory(cases, settings, bank)
+    for name, of_bytes in zip(cases, adjusted([of_memory[name] for name in cases], settings.q), strict=True):
+        verdicts[name] += of_bytes
     return {
         name: list(map(_as_identical, verdicts[name])) if case.is_identical else verdicts[name]
         for name, case in cases.items()
@@ -115,6 +124,9 @@ def judge_cases(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank)
 def blocks_are_undecided(engine: str, blocks: Blocks, settings: Settings, cases: int) -> bool:
     """Whether another block of a case, of so many, by an engine that is judged by blocks could decide something."""
     judged = _judge_blocks(engine, blocks, settings)
+    if engine == "counted":
+        of_memory = judge_memory(*blocks, settings.min_effect.get(MEMORY, MEMORY_MIN_EFFECT), settings.q)
+        judged += [one for one in of_memory if METRICS[one.verdict.metric].decides != "never"]
     return wants_more(judged, len(blocks[0]), cases * len(judged), settings.q)
 
 
@@ -126,9 +138,25 @@ def _judge_work(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]
     if len(base) != 1 or not case.is_identical:
         return _judge_blocks("counted", (base, head), settings)
     min_effect = settings.min_effect["counted"]
-    counted = [name for name, metric in METRICS.items() if metric.engine == "counted"]
+    counted = [name for name, metric in METRICS.items() if metric.engine == "counted" and metric.answer == "work"]
     judged = [judge_identical(name, base[0], head[0], min_effect) for name in counted]
     return [of_metric for of_metric in judged if of_metric is not None]
+
+
+def _judge_memory(
+    cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank
+) -> dict[str, list[UnadjustedVerdict]]:
+    """Return what is concluded on bytes, by case: those that were counted, then those of starts."""
+    min_effect = settings.min_effect.get(MEMORY, MEMORY_MIN_EFFECT)
+    starts = {name: case.at_full_speed for name, case in cases.items() if case.at_full_speed is not None}
+    resident = judge_time(RESIDENT, starts, settings, bank)
+    return {
+        name: [
+            *(judge_memory(*case.blocks["counted"], min_effect, settings.q) if "counted" in case.blocks else ()),
+            *([resident[name]] if name in resident else ()),
+        ]
+        for name, case in cases.items()
+    }
 
 
 def _judge_plugins(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]:
@@ -140,7 +168,7 @@ def _judge_blocks(engine: str, blocks: Blocks, settings: Settings) -> list[Unadj
     judged = [
         judge_blocks(rule, *blocks, settings.min_effect[engine], settings.q)
         for rule in with_rules_of_plugins(settings.plugin_metrics).values()
-        if rule.engine == engine
+        if rule.engine == engine and rule.name not in BYTES
     ]
     return [of_metric for of_metric in judged if of_metric is not None]
 
@@ -190,7 +218,8 @@ def judge_time(
         is_fixed = of_sources and any(of_case.has_fixed_layouts for of_case in group.values())
         variance = layout_variance(metric, bank) if is_fixed else 0.0
         pairs = {case: of_case.pairs for case, of_case in group.items()}
-        judged |= judge_timed(metric, pairs, settings.min_effect["timed"], spreads, settings.q, variance)
+        min_effect = min_effect_of(metric, settings.min_effect)
+        judged |= judge_timed(metric, pairs, min_effect, spreads, settings.q, variance)
     return judged
 
 
@@ -215,11 +244,13 @@ def undecided_in_time(
     """Return the cases that a further look could decide.
 
     A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
-    batches differ, and throughput; a likely change beside that is looked at again. Of the sample of identical cases
+    batches differ, and throughput; a likely change beside that is looked at again. The p99 of the open loop has to be
+    too, but for that alone there are fewer looks. Of the sample of identical cases
     nothing but a change is asked for: where it is not likely, they are looked at no further.
     """
     q = settings.q
     beside = judge_time(WHOLE_COST, {case: looked_at.of_cost for case, looked_at in cases.items()}, settings, bank)
+    tails = judge_time(TAIL, {case: looked_at.at_full_speed for case, looked_at in cases.items()}, settings, bank)
     needed = _judge_needed_times(cases, settings, bank)
     open_cases = {case: judged for case, judged in needed.items() if not _has_changed(judged, comparisons, q)}
     if sample & (needed.keys() - open_cases.keys()):
@@ -232,7 +263,10 @@ def undecided_in_time(
             return False
         if case not in sample and any(wants_more_starts(verdict, number, comparisons, q) for verdict in judged):
             return True
-        hints = [*(judged if case in sample else ()), *([beside[case]] if case in beside else ())]
+        tail = tails.get(case)
+        if tail is not None and case not in sample and tail_wants_more_starts(tail, number, comparisons, q):
+            return True
+        hints = [*(judged if case in sample else ()), *(of[case] for of in (beside, tails) if case in of)]
         return any(hints_at_change(verdict, number, comparisons, q) for verdict in hints)
 
     return frozenset(case for case, judged in open_cases.items() if is_worth_a_look(case, judged))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, get_args
 
 from zerolap import _core
+from zerolap.judge.look_levels import PartOfError
 from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import Look, UnadjustedVerdict, adjusted, moderated_change, sides_around
 from zerolap.judge.wild_starts import BoundedStarts, bounded_starts
@@ -19,7 +20,7 @@ SNAPSHOT_MIN_EFFECT: Final = 0.1
 RESOLUTION: Final = 0.001
 """The smallest standard deviation of a pair's log ratio: a tenth of a percent of a fork of some milliseconds."""
 FEWEST_PAIRS: Final = 2
-WHOLE_ERROR: Final = 1.0
+WHOLE_ERROR: Final = PartOfError(1.0)
 """The share of the error that a look has which is the only one."""
 
 

@@ -2,24 +2,32 @@
 
 import contextlib
 import gc
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 
-from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
+from zerolap.documents import (
+    Results,
+    TimedTrials,
+    Trials,
+    worth_profiling,
+    worth_sampling,
+)
+from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
+    ALL_LOOKS,
     LOOKS,
     MAX_BLOCKS,
     MIN_BLOCKS,
     Bank,
     blocks_are_undecided,
     changed_in_time,
-    timed_looks,
     undecided_in_time,
 )
 from zerolap.lab.regime_plan import RegimePlan
 from zerolap.lab.regimes import ChosenRegimes
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     QUICK_SCALE,
@@ -75,8 +83,8 @@ class Planner:
     def __init__(self, resolved: Resolved, bank: Bank | None = None) -> None:
         self.resolved = resolved
         self._bank = bank or {}
-        self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
         self._most_starts = resolved.request.most_starts
+        self._first_amounts = first_amounts(resolved)
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
         self._count_builds = {side: spec.digest for side, spec in count_specs.items() if spec is not None}
@@ -92,6 +100,7 @@ class Planner:
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
         self._regimes: RegimePlan | None = None
+        self._profiled: list[Case] | None = None
 
     def awaits_regimes(self, results: Results) -> bool:
         """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
@@ -118,7 +127,7 @@ class Planner:
             if jobs or (left is not None and left <= 0):
                 return jobs
             jobs = self._timing(results, left) or self._measuring(results, left) or self._sampling(results, left)
-            return jobs or self._starts_as_built(results, left)
+            return jobs or self._profiling(results, left) or self._starts_as_built(results, left)
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -183,7 +192,8 @@ class Planner:
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
 
-        The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
+        The first block of a comparison shows whether both sides execute the same instructions, which ends it unless
+        their bytes differ. Else the
         first few follow, each by a job of its own, as they may be carried out side by side; then one more as long as
         that may decide.
         """
@@ -191,7 +201,7 @@ class Planner:
             return []
         if trials is None or not trials.jobs_done:
             return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
-        if self.resolved.kind == "run" or trials.case.name in results.identical:
+        if self.resolved.kind == "run" or results.is_counted_out(trials):
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]
@@ -259,7 +269,7 @@ class Planner:
             trials = results.timed[case.name]
             as_built = trials.as_built
             if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
-                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True})
+                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True, "open_loop": None})
                 jobs.append(self._next_start(case, as_built, amounts, left))
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]
@@ -286,7 +296,7 @@ class Planner:
             ]
             if missing:
                 first = min(job.blocks[0].number for job in missing)
-                return [job for job in missing if job.blocks[0].number == first]
+                return sorted((job for job in missing if job.blocks[0].number == first), key=_turn_in_block)
             if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
@@ -297,7 +307,7 @@ class Planner:
     def _has_most_starts(self, looks: Mapping[str, int]) -> bool:
         """Whether no case may have more starts than these looks take."""
         most = self._most_starts
-        return most is not None and all(self._timed_looks[look - 1] >= most for look in looks.values())
+        return most is not None and all(ALL_LOOKS[look - 1] >= most for look in looks.values())
 
     def _sample_has_changed(self, results: Results, cases: int) -> bool:
         """Whether one of so many timed cases takes another time although its code is identical."""
@@ -322,18 +332,19 @@ class Planner:
 
         Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
-        wanted = self._timed_looks[looks - 1]
+        wanted = ALL_LOOKS[looks - 1]
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
-            return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
+            return self._job(case, "timed", [0], self._first_amounts, left)
         if at_full_speed.blocks < wanted and not at_full_speed.is_over:
-            return self._next_start(case, at_full_speed, Amounts(pairs=PAIRS_PER_START), left)
+            return self._next_start(case, at_full_speed, self._first_amounts, left)
         batching = at_full_speed.batching()
         paced = at_full_speed.paced
         if batching is None or (paced is not None and (paced.blocks >= wanted or paced.is_over)):
             return None
-        amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        amounts = at_full_speed.amounts_after(LOOKS[0])
+        amounts = amounts.model_copy(update={"per_second": batching.per_second, "open_loop": None})
         return self._next_start(case, paced, amounts, left)
 
     def _next_start(self, case: Case, trials: TimedTrials | None, amounts: Amounts, left: float | None) -> TrialsJob:
@@ -347,7 +358,7 @@ class Planner:
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
             looked_at = {
-                name: trials.looked_at(self._timed_looks[look - 1])
+                name: trials.looked_at(ALL_LOOKS[look - 1])
                 for name, look in looks.items()
                 if (trials := results.timed.get(name)) is not None
                 and trials.of_cost.usable
@@ -399,6 +410,19 @@ class Planner:
             if case.name not in results.sampled or not results.sampled[case.name].jobs_done
         ]
 
+    def _profiling(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return a trial that finds out where bytes are allocated, of each case whose counted bytes changed."""
+        if self.resolved.kind != "compare" or not results.counted:
+            return []
+        if self._profiled is None:
+            self._profiled = worth_profiling(results, self._bank)
+        profiled = results.other.get(ALLOCATED, {})
+        return [
+            self._job(case, ALLOCATED, [0], Amounts(windows=results.counted[case.name].windows), left)
+            for case in self._profiled
+            if case.name not in profiled or not profiled[case.name].jobs_done
+        ]
+
     def _worth_sampling(self, results: Results) -> list[Case]:
         """Return the cases to be sampled, which the trials of all other engines decide."""
         if self._sampled is None:
@@ -447,6 +471,21 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
+
+
+def first_amounts(resolved: Resolved) -> Amounts:
+    """Return what the first start of a case is asked for: of a comparison that is to be judged an open loop too.
+
+    Searches of a history, with an anchor or few starts of each commit, ask for CPU time alone.
+    """
+    is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
+    has_open_loop = resolved.kind == "compare" and not is_searched
+    return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
+
+
+def _turn_in_block(job: TrialsJob) -> int:
+    """Return what cases are ordered by within a block: those that share a start do not always follow the same one."""
+    return zlib.crc32(f"{job.blocks[0].seed} {job.case.name}".encode())
 
 
 def seed_of(seed: int, block: int) -> int:

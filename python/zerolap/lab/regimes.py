@@ -101,7 +101,7 @@ def _reach(results: Results, explainer: CaseExplainer | None) -> ChangeReach | N
         if change is None:
             return None
         measured = {case.name for case in results.resolved.cases}
-        names = set(explainer.proposed_cases(change.unexecuted)) - measured if change.unexecuted else set()
+        names = set(explainer.proposals(change.unexecuted).cases) - measured if change.unexecuted else set()
     except (ZerolapError, ValueError, OSError, BlobDamaged):
         # Cases are counted in some regimes then, as where it is not known what changed.
         return None

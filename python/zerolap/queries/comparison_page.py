@@ -177,23 +177,24 @@ def _weights(store: Store, comparison: Comparison) -> dict[str, float]:
 
 def _rows(answer: ComparisonInShort) -> Iterable[TableRow]:
     figures = ("metric", "base", "head", "change", "low", "high", "q")
-    columns = [f"{answer_name} {figure}" for answer_name in ("work", "time") for figure in figures]
-    yield ("case", "group", "topology", "commands", "verdict", "work", "time", "confirmed", *columns)
+    columns = [f"{answer_name} {figure}" for answer_name in ("work", "time", "memory") for figure in figures]
+    yield ("case", "group", "topology", "commands", "verdict", "work", "time", "memory", "confirmed", *columns)
     for row in in_order(answer.comparison.cases):
         by_metric = {verdict.metric: verdict for verdict in row.verdicts}
         values: list[str | float | None] = []
-        for deciding in (row.work_deciding, row.time_deciding):
+        for deciding in (row.work_deciding, row.time_deciding, row.memory_deciding):
             verdict = by_metric.get(deciding or "")
             values += [None if verdict is None else getattr(verdict, figure) for figure in figures]
         commands = " ".join(row.commands)
-        yield (row.case, row.group, row.topology, commands, row.verdict, row.work, row.time, row.confirmed, *values)
+        words = (row.verdict, row.work, row.time, row.memory)
+        yield (row.case, row.group, row.topology, commands, *words, row.confirmed, *values)
 
 
 def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> ChosenCase:
     result = compared_case(sources.store, parameters.id, parameters.case)
     return ChosenCase(
         section=chosen_compared_case(result),
-        metric=result.work_deciding or result.time_deciding,
+        metric=result.work_deciding or result.time_deciding or result.memory_deciding,
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
         workload=workload_of(sources.store, parameters.id, result.case),
     )

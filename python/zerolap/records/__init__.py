@@ -11,6 +11,13 @@ from zerolap.errors import (
     UsageError as UsageError,
     ZerolapError as ZerolapError,
 )
+from zerolap.records.allocation_sites import (
+    MOST_CALLERS as MOST_CALLERS,
+    MOST_SITES as MOST_SITES,
+    AllocatingFrame as AllocatingFrame,
+    AllocationSite as AllocationSite,
+    AllocationSites as AllocationSites,
+)
 from zerolap.records.base import FirstFault as FirstFault, Record as Record, read_stored as read_stored
 from zerolap.records.bisect_report import (
     BisectCulprit as BisectCulprit,
@@ -38,11 +45,13 @@ from zerolap.records.case import (
 )
 from zerolap.records.case_check import (
     LARGEST_NOTHING_SHARE as LARGEST_NOTHING_SHARE,
+    PROVING_CALLS as PROVING_CALLS,
     SCRIPTS as SCRIPTS,
     CaseFacts as CaseFacts,
     CheckedCase as CheckedCase,
     CheckReport as CheckReport,
     CommandFacts as CommandFacts,
+    ExecutedCalls as ExecutedCalls,
     Fault as Fault,
     Held as Held,
     HeldOverTime as HeldOverTime,
@@ -76,6 +85,7 @@ from zerolap.records.client import (
     WrittenClient as WrittenClient,
 )
 from zerolap.records.command import (
+    CONTAINERS as CONTAINERS,
     DATA as DATA,
     KEY as KEY,
     command_line as command_line,
@@ -97,6 +107,13 @@ from zerolap.records.comparison import (
     Settings as Settings,
     Summary as Summary,
     TimeWord as TimeWord,
+)
+from zerolap.records.coverage import (
+    CommandCoverage as CommandCoverage,
+    CoverageCounts as CoverageCounts,
+    CoverageReport as CoverageReport,
+    Excuse as Excuse,
+    KnownCommand as KnownCommand,
 )
 from zerolap.records.emulated_snapshot import (
     EmulatedPart as EmulatedPart,
@@ -194,6 +211,7 @@ from zerolap.records.measurement import (
 from zerolap.records.metric import (
     CONTROL as CONTROL,
     COUNTER_METRICS as COUNTER_METRICS,
+    MEMORY_METRICS as MEMORY_METRICS,
     METRICS as METRICS,
     RUN_TABLE as RUN_TABLE,
     TRACED as TRACED,
@@ -205,6 +223,16 @@ from zerolap.records.metric import (
     with_rules_of_plugins as with_rules_of_plugins,
 )
 from zerolap.records.moments import moment_text as moment_text, now as now
+from zerolap.records.open_loads import (
+    FAR_TAIL as FAR_TAIL,
+    LONGEST_PAUSE as LONGEST_PAUSE,
+    OPEN_LOOP_LOADS as OPEN_LOOP_LOADS,
+    TAIL as TAIL,
+    TAIL_AT_HALF as TAIL_AT_HALF,
+    TAIL_METRICS as TAIL_METRICS,
+    OpenLoad as OpenLoad,
+    OpenLoadRecord as OpenLoadRecord,
+)
 from zerolap.records.opportunity import (
     NO_SAVING as NO_SAVING,
     ArgumentCheck as ArgumentCheck,

@@ -13,6 +13,7 @@ from zerolap.records.finding import Finding
 from zerolap.records.measured_regime import MeasuredRegime
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
+from zerolap.records.open_loads import TAIL
 from zerolap.records.platform import Platform
 from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped
@@ -71,7 +72,10 @@ class Settings(Record):
 
 
 class Summary(Record):
-    """Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took."""
+    """Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took.
+
+    `memory_regression` and `memory_improvement` count the cases whose memory changed, whatever their verdict is.
+    """
 
     regression: int
     improvement: int
@@ -79,16 +83,19 @@ class Summary(Record):
     unsure: int
     invalid: int
     machine_seconds: float
+    memory_regression: int = 0
+    memory_improvement: int = 0
 
 
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
     `regime` is in which it was counted besides its own circumstances, empty for the case itself.
-    `work` is what the code does, `time` what its user feels; each is null where it was not measured, and in an invalid
-    case. `verdict` is what is certain: time where it is decided, else a change of work, else `unsure` where time was
-    measured, else work; of identical code it is the same, unless time changed. `deciding`, `work_deciding` and
-    `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
+    `work` is what the code does, `time` what its user feels, `memory` what its data take; each is null where it was not
+    measured, and in an invalid case. `verdict` is what is certain: time where it is decided, else a change of work;
+    where that is no change, one of memory; else `unsure` where time was measured, else work; of identical code it is
+    the same, unless time or memory changed. `deciding`, `work_deciding`, `time_deciding` and `memory_deciding` are the
+    metrics that they rest on, null where there is none. `confirmed` is a change of time that
     does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
     trial failed there, or the server's replies were not those that the case expects. There are none where the machine
     or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
@@ -103,9 +110,11 @@ class CaseResult(Record):
     verdict: CaseVerdict
     work: VerdictWord | None = None
     time: TimeWord | None = None
+    memory: VerdictWord | None = None
     deciding: str | None = None
     work_deciding: str | None = None
     time_deciding: str | None = None
+    memory_deciding: str | None = None
     confirmed: bool
     validity: Validity
     verdicts: list[Verdict]
@@ -121,8 +130,13 @@ class CaseResult(Record):
 
     @property
     def is_regression(self) -> bool:
-        """Whether the case, its work or its time is a regression, also one that timing does not confirm."""
-        return "regression" in (self.verdict, self.work, self.time)
+        """Whether the case, its work, time or memory is a regression, also one that timing does not confirm."""
+        return "regression" in (self.verdict, self.work, self.time, self.memory)
+
+    @property
+    def has_open_tail(self) -> bool:
+        """Whether time is unsure by the p99 of the open loop alone: CPU time and throughput are the same."""
+        return self.time == "unsure" and self.time_deciding == TAIL
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether anything was measured of what decides whether the comparison counts as failed."""
@@ -133,6 +147,8 @@ class CaseResult(Record):
                 return self.work is not None
             case "time":
                 return self.time_deciding is not None or self.work == "identical"
+            case "memory":
+                return self.memory is not None
             case "suite" | "regression" | "unmeasured" | "unsure":
                 return bool(self.verdicts)
 
@@ -219,8 +235,8 @@ class Comparison(Record):
     def failing_cases(self, when: FailOn) -> list[CaseResult]:
         """Return the cases because of which the comparison counts as failed.
 
-        `work`, `time` and `regression` are a regression of that, also one that timing does not confirm, or a case that
-        fails on the head only; `unsure` is all of these, and a case that is not decided.
+        `work`, `time`, `memory` and `regression` are a regression of that, also one that timing does not confirm, or a
+        case that fails on the head only; `unsure` is all of these, and a case that is not decided.
         """
         return [case for case in self.cases if self._fails(case, when)]
 
@@ -232,6 +248,8 @@ class Comparison(Record):
                 return result.work == "regression" or result.fails_on_head_only
             case "time":
                 return result.time == "regression" or result.fails_on_head_only
+            case "memory":
+                return result.memory == "regression" or result.fails_on_head_only
             case "regression":
                 return result.is_regression or result.fails_on_head_only
             case "unsure":
@@ -240,9 +258,12 @@ class Comparison(Record):
     def is_undecided(self, case: CaseResult) -> bool:
         """Return whether a case is invalid or unsure, or one of its answers is unsure or could not be measured.
 
-        Identical code takes the same time, whether it was timed or not.
+        Identical code takes the same time, whether it was timed or not. A p99 that alone is open is stated, and leaves
+        no case undecided: on a machine that others use, it is open in most cases without a change.
         """
-        if case.verdict in ("unsure", "invalid") or case.work == "unsure":
+        if case.has_open_tail and case.verdict != "invalid":
+            return "unsure" in (case.work, case.memory)
+        if case.verdict in ("unsure", "invalid") or "unsure" in (case.work, case.memory):
             return True
         is_time_open = case.time == "unsure" or (case.time is None and self.settings.asks_for_time)
         return is_time_open and case.work != "identical"

@@ -58,10 +58,11 @@ class Finding(Record):
     what a culprit consists of where that is more than the finding states: its share is what they come to, gains and
     losses set off.
     Of what the compiler inlines, `self_instructions_per_op` has what its sentence states, or one side alone inlines.
-    `replaces` is the function that carried out the command before.
+    `replaces` is the function that carried out the command before. `allocation` names a function that allocates more or
+    fewer bytes for the data: `bytes_per_key` are those that are left of what it allocated there.
     """
 
-    kind: Literal["culprit", "moved", "diffuse", "cause", "limits", "identity"]
+    kind: Literal["culprit", "moved", "diffuse", "cause", "limits", "identity", "allocation"]
     rank: int
     function: str | None = None
     file: str | None = None
@@ -70,6 +71,7 @@ class Finding(Record):
     self_instructions_per_op: PerSide | None = None
     calls_per_op: PerSide | None = None
     calls_without_inlining_per_op: PerSide | None = None
+    bytes_per_key: PerSide | None = None
     cpu_ns_per_op: PerSide | None = None
     self_cpu_ns_per_op: PerSide | None = None
     share_of_change: float | None = None

@@ -72,17 +72,19 @@ class Placement(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `graph_alone`, `graph_tick`, `call_counts`, `timeline`, `stacks`, `executed`, `traced` and `record` are
-    digests of blobs: the call graphs of a request, of one that comes alone and of a tick of the timers, the calls of a
+    `graph`, `graph_alone`, `graph_tick`, `call_counts`, `timeline`, `stacks`, `executed`, `traced`, `record` and
+    `allocations` are digests of blobs: the call graphs of a request, of one that comes alone and of a tick of the timers, the calls of a
     request as a count build makes them (`CallCounts`), the slices of a timed trial, sampled stacks or those of a traced
     trial's waits, the executed instructions without addresses, what was traced (`TracedCase`), the repetition of a
-    sweep (`SweepRepetition`), its trace (`SnapshotTrace`) or a case that was checked (`CheckedCase`). `executed_code`
+    sweep (`SweepRepetition`), its trace (`SnapshotTrace`) or a case that was checked (`CheckedCase`), where what was left
+    at the end was allocated (`AllocationSites`). `executed_code`
     is a digest of the executed instructions that is equal for programs that execute the same. `placement` is of timed
     and sampled trials.
     `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
     ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is
     `Platform.facts_digest` of the machine as it was then, `instrument` the program that counted with its version,
-    `load_host` the name of the machines of which one put load on the server, empty where the server's own did. What an
+    `load_host` the name of the machines of which one put load on the server, empty where the server's own did.
+    `start_position` is how many cases the servers of a timed start had before this one, where it is shared. What an
     older version has not recorded is empty.
     """
 
@@ -100,6 +102,7 @@ class Measurement(Record):
     executed_code: Text | None = None
     traced: str | None = None
     record: str | None = None
+    allocations: str | None = None
     seconds: FiniteFloat = 0.0
     method: int = 1
     zerolap: str = ""
@@ -107,10 +110,12 @@ class Measurement(Record):
     facts: Text = ""
     instrument: Text = ""
     load_host: Text = ""
+    start_position: int | None = None
 
     @property
     def blobs(self) -> list[str]:
         """The digests of the blobs that this refers to."""
         graphs = (self.graph, self.graph_alone, self.graph_tick)
-        digests = (*graphs, self.call_counts, self.timeline, self.stacks, self.executed, self.traced, self.record)
+        others = (self.call_counts, self.timeline, self.stacks, self.executed, self.traced, self.record)
+        digests = (*graphs, *others, self.allocations)
         return [digest for digest in digests if digest is not None]

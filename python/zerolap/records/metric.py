@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
 
-Answer: TypeAlias = Literal["work", "time"]
-"""The two answers to a case: what the code does, and what its user feels."""
+Answer: TypeAlias = Literal["work", "time", "memory"]
+"""The answers to a case: what the code does, what its user feels, and what its data take."""
 
 Decides: TypeAlias = Literal["always", "for same", "where changed", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.
@@ -63,6 +63,24 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
         "instructions_per_tick", "counted", "work", "others same",
         "instructions", True, "instructions per tick of the timers", "instructions/tick",
     ),
+    ("memory_bytes_per_key", "counted", "memory", "always", "bytes", True, "bytes per key", "bytes/key"),
+    (
+        "used_memory_bytes", "counted", "memory", "others same",
+        "bytes", True, "bytes that the server uses for the data", "bytes used",
+    ),
+    (
+        "peak_memory_bytes", "counted", "memory", "others same",
+        "bytes", True, "bytes that the server used at most", "bytes at most",
+    ),
+    (
+        "client_memory_bytes", "counted", "memory", "others same",
+        "bytes", True, "bytes that the clients of the load take", "bytes of clients",
+    ),
+    (
+        "allocator_overhead_bytes", "counted", "memory", "never",
+        "bytes", True, "bytes that lie unused in the allocator's pages", "bytes unused in pages",
+    ),
+    ("rss_bytes", "timed", "memory", "beyond doubt", "bytes", True, "resident bytes", "resident bytes"),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
         "whole_cpu_ns_per_op", "timed", "time", "where changed",
@@ -116,6 +134,22 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ("latency_p99_us", "timed", "time", "beyond doubt", "us", True, "latency p99 in µs", "p99, µs"),
     ("latency_p99_9_us", "timed", "time", "never", "us", True, "latency p99.9 in µs", "p99.9, µs"),
     ("latency_max_us", "timed", "time", "never", "us", True, "latency maximum in µs", "max, µs"),
+    (
+        "latency_at_50_p99_us", "timed", "time", "where changed",
+        "us", True, "latency p99 in µs at half of the base's full speed", "p99 at 50 %, µs",
+    ),
+    (
+        "latency_at_80_p99_us", "timed", "time", "for same",
+        "us", True, "latency p99 in µs at 80 % of the base's full speed", "p99 at 80 %, µs",
+    ),
+    (
+        "latency_at_80_p99_9_us", "timed", "time", "beyond doubt",
+        "us", True, "latency p99.9 in µs at 80 % of the base's full speed", "p99.9 at 80 %, µs",
+    ),
+    (
+        "latency_at_80_max_us", "timed", "time", "beyond doubt",
+        "us", True, "longest pause in µs at 80 % of the base's full speed", "longest pause, µs",
+    ),
     ("control_ns", "timed", "time", "never", "ns", True, "CPU ns per step of the reference work", "reference ns/step"),
     (
         "traced_syscalls_per_op", "traced", "work", "never",
@@ -195,6 +229,9 @@ TRACED = "traced"
 """The engine that shows both sides of a comparison beside each other, and judges nothing."""
 TRACED_METRICS = frozenset(name for name, metric in METRICS.items() if metric.engine == TRACED)
 """What tracing shows: evidence for an explanation, of which no comparison has verdicts."""
+
+MEMORY_METRICS = frozenset(name for name, metric in METRICS.items() if metric.answer == "memory")
+"""What data take: counted, and of a process by starts."""
 
 CONTROL = "control_ns"
 """What the machine takes for work that is always the same; it says nothing of servers, and no case is judged by it."""

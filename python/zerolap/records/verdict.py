@@ -7,7 +7,7 @@ from pydantic import WithJsonSchema
 from zerolap.records.base import Record
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
-"""`identical` is for work alone: both sides execute the same instructions, equally often."""
+"""`identical` is for work and memory: both sides execute the same instructions, equally often, or take the same bytes."""
 CHANGED: Final[tuple[Literal["regression", "improvement"], ...]] = ("regression", "improvement")
 UNCHANGED: Final[tuple[Literal["same", "identical"], ...]] = ("same", "identical")
 

@@ -1,6 +1,10 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
-from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
+from zerolap.server.ability_queries import (
+    command_flags as command_flags,
+    known_commands as known_commands,
+    server_abilities as server_abilities,
+)
 from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
 from zerolap.server.connection import (
     CommandConnection as CommandConnection,
@@ -25,6 +29,7 @@ from zerolap.server.running_server import (
 )
 from zerolap.server.server_login import ServerLogin as ServerLogin, read_login as read_login
 from zerolap.server.statistics import (
+    ROW as ROW,
     KeyLookUps as KeyLookUps,
     ServerStatistics as ServerStatistics,
     StatisticsReader as StatisticsReader,
@@ -45,4 +50,10 @@ from zerolap.server.threads import (
     read_demands_ns as read_demands_ns,
     read_total_ns as read_total_ns,
     thread_names as thread_names,
+)
+from zerolap.server.used_memory import (
+    UsedMemory as UsedMemory,
+    read_client_memory as read_client_memory,
+    read_used_memory as read_used_memory,
+    remove_all_keys as remove_all_keys,
 )

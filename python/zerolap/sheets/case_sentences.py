@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.records import CHANGED, METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, Answer, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, unconfirmed
 from zerolap.sheets.format import count, metric_label, percent, plain
 from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.phrases import phrase_of
+from zerolap.sheets.tails import open_tail, tail_sentence
 
 LONGEST_SUBJECT: Final = 80
 LONGEST_REASON: Final = 300
@@ -16,12 +17,19 @@ MOST_COMMANDS: Final = 3
 SMALLEST_CALLS: Final = 0.05
 """A function that is called so much more or less often, as a part, is called another number of times."""
 MOSTLY: Final = 0.5
+ALLOCATION: Final = "allocation"
+"""The kind of the findings that name where more or fewer bytes are allocated."""
 EXPLAINED: Final = 0.5
 """The part of a change of time that the work has to account for, to be called the reason."""
 
 
 SAID: Final[dict[str, str]] = {"regression": "a regression", "improvement": "an improvement", "same": "the same"}
-"""Answers, as they are said of work and of time; the others are said as they are."""
+"""Answers, as they are said of work, time and memory; the others are said as they are."""
+NOUNS: Final[dict[Answer, str]] = {
+    "work": "Work, which is what the code does",
+    "time": "Time, which is what users feel",
+    "memory": "Memory, which is what the data take",
+}
 
 
 def case_sentences(case: CaseResult) -> list[str]:
@@ -33,7 +41,8 @@ def case_sentences(case: CaseResult) -> list[str]:
     if leading is None:
         return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
     others = [_work_beside_time(case, leading, other) or _other(other) for other in answered if other is not leading]
-    return [sentence for sentence in (_happened(case, leading), *_sureness(case, leading), *others) if sentence]
+    told = (_happened(case, leading), *_sureness(case, leading), *others, tail_sentence(case))
+    return [sentence for sentence in told if sentence]
 
 
 def short_case_sentences(case: CaseResult) -> list[str]:
@@ -42,7 +51,11 @@ def short_case_sentences(case: CaseResult) -> list[str]:
     leading = _leading(case, answered)
     if case.verdict == "invalid" or leading is None:
         return case_sentences(case)
-    opened = [_open(answer.decided) for answer in answered if answer.word == "unsure" and answer.decided is not None]
+    opened = [
+        _open(answer.decided)
+        for answer in answered
+        if answer.word == "unsure" and answer.decided is not None and not answer.has_open_tail
+    ]
     beside = [_work_beside_time(case, leading, other) for other in answered if other is not leading]
     return [sentence for sentence in (_happened(case, leading), *_caution(case), *opened, *beside) if sentence]
 
@@ -71,8 +84,16 @@ def _subject(case: CaseResult) -> str:
 
 def _happened(case: CaseResult, answer: CaseAnswer) -> str:
     subject, decided = _subject(case), answer.decided
+    if decided is not None and answer.has_open_tail:
+        return f"{subject} is {open_tail(decided)}."
+    return _known(case, answer, subject, decided)
+
+
+def _known(case: CaseResult, answer: CaseAnswer, subject: str, decided: Verdict | None) -> str:
     if answer.word == "identical":
-        return f"{subject} executes the same machine instructions on both sides, equally often."
+        takes = "takes the same bytes on both sides"
+        executes = "executes the same machine instructions on both sides, equally often"
+        return f"{subject} {takes if answer.answer == 'memory' else executes}."
     if decided is None:
         return f"The {answer.answer} of {subject} is {answer.word}: no metric decides it."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
@@ -125,6 +146,9 @@ def _enough(subject: str, decided: Verdict) -> str:
 
 
 def _because(case: CaseResult, answer: CaseAnswer) -> str:
+    if answer.answer == "memory":
+        grown = ranked(case, ALLOCATION)
+        return f", as {plain(grown[0].text, LONGEST_REASON).removesuffix('.')}" if grown else ""
     reasons = ranked(case, "culprit")
     written = _reason(reasons[0]) if reasons else None
     if written is None or not _is_explained(case, answer, reasons[0]):
@@ -234,6 +258,8 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
     if answer.word not in CHANGED or decided is None:
         return []
     chance = "" if decided.q is None else f"By chance alone a change this large appears {_odds(decided.q)}."
+    if answer.answer == "memory":
+        return [chance]
     if answer.answer == "work" or not case.confirmed:
         return [chance, *_caution(case)]
     starts = f"Each server was started {decided.samples} times, with its code at other places in memory each time"
@@ -292,10 +318,14 @@ def _odds(q: float) -> str:
 
 def _other(answer: CaseAnswer) -> str:
     """Return the answer that the verdict does not rest on."""
-    noun = {"work": "Work, which is what the code does", "time": "Time, which is what users feel"}[answer.answer]
+    noun = NOUNS[answer.answer]
+    if answer.word == "identical" and answer.answer == "memory":
+        return f"{noun}, is identical: both sides take the same bytes."
     if answer.word == "identical":
         return f"{noun}, is identical: both sides execute the same instructions."
     decided = answer.decided
+    if decided is not None and answer.has_open_tail:
+        return f"{noun}, is {open_tail(decided)}."
     if decided is None:
         return f"{noun}, is {SAID.get(answer.word, answer.word)}."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"

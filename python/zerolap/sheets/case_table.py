@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import Answer, CaseResult
+from zerolap.records import UNCHANGED, Answer, CaseResult
 from zerolap.sheets.case_rows import CaseRow, CaseRows
 from zerolap.sheets.case_words import (
     ANSWERS,
@@ -23,8 +23,9 @@ from zerolap.sheets.detail import Lengths
 from zerolap.sheets.format import NO_VALUE, change, counted, interval, listing, metric_heading, metric_label, percent
 from zerolap.sheets.outcome_words import WORDS, failed_check, word_counts
 from zerolap.sheets.sheet import Cell, Column, Section, Table, name
+from zerolap.sheets.tails import short_tail
 
-NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed"}
+NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed", "memory": "not read"}
 CASE: Final = Column(key="case", heading="case")
 PLATFORM: Final = Column(key="platform", heading="platform")
 OUTCOME: Final = Column(key="outcome", heading="outcome")
@@ -34,7 +35,7 @@ DETECTABLE: Final = Column(key="detectable", heading="smallest visible change", 
 
 @dataclass(frozen=True)
 class AnswerColumns:
-    """The columns of a table for work and time, where any case has such an answer.
+    """The columns of a table for work and time, where any case has such an answer, and for memory where any changed.
 
     `usual_metrics` has the metric that most cases rest on, which is in the heading; cells name only other ones.
     """
@@ -44,7 +45,8 @@ class AnswerColumns:
     @classmethod
     def of_cases(cls, cases: Sequence[CaseResult]) -> "AnswerColumns":
         """Return the columns for all of these cases."""
-        present = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
+        by_answer = {answer: [given for case in cases if (given := answer_of(case, answer))] for answer in ANSWERS}
+        present = [answer for answer, given in by_answer.items() if given and (answer != "memory" or _differs(given))]
         return cls({answer: usual_metric(cases, answer) for answer in present})
 
     @property
@@ -63,6 +65,10 @@ class AnswerColumns:
             else _answer_cell(answer_of(case, answer), metric)
             for answer, metric in self.usual_metrics.items()
         ]
+
+
+def _differs(answered: Sequence[CaseAnswer]) -> bool:
+    return any(given.word not in UNCHANGED for given in answered)
 
 
 def changed_table(
@@ -233,10 +239,13 @@ def _answer_cell(answered: CaseAnswer | None, usual: str | None) -> Cell:
     decided, mark = answered.decided, answered.word
     if decided is None or answered.word == "identical":
         return Cell(text=answered.word, mark=mark)
+    if answered.has_open_tail and answered.cost is not None:
+        decided = answered.cost
+    tail = "" if answered.tail is None else f", {short_tail(answered.tail)}"
     named = "" if decided.metric == usual else f"{metric_heading(decided.metric)} "
     return Cell(
         text=change(decided.change),
-        detail=f"{named}{interval(decided.low, decided.high)}",
+        detail=f"{named}{interval(decided.low, decided.high)}{tail}",
         mark=mark,
         order=abs(decided.change),
         drawn=drawn_change(decided),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Verdict
+from zerolap.records import CHANGED, TAIL, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Verdict
 from zerolap.sheets.format import (
     ARROW,
     change as written_change,
@@ -20,9 +20,10 @@ from zerolap.sheets.format import (
 )
 from zerolap.sheets.outcome_words import WORDS, Word, word_counts
 from zerolap.sheets.sheet import DrawnChange, as_name
+from zerolap.sheets.tails import open_tail, tail_margin, tail_of
 
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
-ANSWERS: tuple[Answer, ...] = ("work", "time")
+ANSWERS: tuple[Answer, ...] = ("work", "time", "memory")
 NOT_MEASURED = "not measured"
 COSTS = ("cycles_per_op", "cpu_ns_per_op")
 THROUGHPUT = "elapsed_ns_per_op"
@@ -35,6 +36,7 @@ FINDING_LABELS = {
     "moved": "moved cost",
     "diffuse": "diffuse",
     "cause": "cause",
+    "allocation": "allocation",
     "identity": "code",
     "limits": "limits",
 }
@@ -43,15 +45,22 @@ FINDING_LABELS = {
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """The answer on a case's work or time; `decided` is the deciding verdict, if there is any.
+    """The answer on a case's work, time or memory; `decided` is the deciding verdict, if there is any.
 
-    `cost` is the verdict on what a request costs in time, where that is decided and throughput is not.
+    `cost` is the verdict on what a request costs in time, where that is decided and throughput or the tail is not.
+    `tail` is the p99 of an open loop, where time is the same or nothing else is open.
     """
 
     answer: Answer
     word: Word
     decided: Verdict | None
     cost: Verdict | None = None
+    tail: Verdict | None = None
+
+    @property
+    def has_open_tail(self) -> bool:
+        """Whether the tail alone is open."""
+        return self.tail is not None and self.tail is self.decided
 
 
 def word(case: CaseResult) -> Word:
@@ -62,7 +71,7 @@ def word(case: CaseResult) -> Word:
 
 
 def answers(case: CaseResult) -> list[CaseAnswer]:
-    """Return the answers on a case's work and time, as far as they were measured."""
+    """Return the answers on a case's work, time and memory, as far as they were measured."""
     by_metric = {verdict.metric: verdict for verdict in case.verdicts}
     answered = []
     if case.work is not None:
@@ -70,24 +79,32 @@ def answers(case: CaseResult) -> list[CaseAnswer]:
     if case.time is not None:
         decided = by_metric.get(case.time_deciding or "")
         cost = next((by_metric[metric] for metric in COSTS if metric in by_metric), None)
-        is_open = case.time == "unsure" and decided is not None and decided.metric == THROUGHPUT
+        is_open = case.time == "unsure" and decided is not None and decided.metric in (THROUGHPUT, TAIL)
         is_same = is_open and cost is not None and cost.verdict == "same"
-        answered.append(CaseAnswer("time", case.time, decided, cost if is_same else None))
+        tail = tail_of(case) if case.time == "same" or case.has_open_tail else None
+        answered.append(CaseAnswer("time", case.time, decided, cost if is_same else None, tail))
+    if case.memory is not None:
+        answered.append(CaseAnswer("memory", case.memory, by_metric.get(case.memory_deciding or "")))
     return answered
 
 
 def answer_of(case: CaseResult, wanted: Answer) -> CaseAnswer | None:
-    """Return the answer on a case's work or time; None if it was not measured."""
+    """Return the answer on a case's work, time or memory; None if it was not measured."""
     return next((answered for answered in answers(case) if answered.answer == wanted), None)
 
 
 def is_missing(case: CaseResult, answer: Answer) -> bool:
-    """Return whether a case that was measured has no answer on its work or time, though it could differ."""
+    """Return whether a case that was measured has no answer on its work or time, though it could differ.
+
+    Not every server reports its memory.
+    """
+    if answer == "memory":
+        return False
     return case.verdict != "invalid" and case.work != "identical" and answer_of(case, answer) is None
 
 
 def has_changed(case: CaseResult) -> bool:
-    """Return whether work or time changed."""
+    """Return whether work, time or memory changed."""
     return any(answered.word in CHANGED for answered in answers(case))
 
 
@@ -108,7 +125,7 @@ def case_outcomes(case: CaseResult) -> list[Word]:
 
 def _is_undecided_sample(case: CaseResult, answered: CaseAnswer) -> bool:
     """Whether a case was timed only to check that identical code takes the same time, which nothing contradicts."""
-    return case.work == "identical" and answered.word == "unsure"
+    return answered.answer == "time" and case.work == "identical" and answered.word == "unsure"
 
 
 def others(case: CaseResult) -> list[Verdict]:
@@ -130,7 +147,8 @@ def others(case: CaseResult) -> list[Verdict]:
 
 def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     """Return the metric that decides work or time of most cases; None if nothing was measured."""
-    decided = [answered.decided for case in cases if (answered := answer_of(case, answer)) is not None]
+    answered = [given for case in cases if (given := answer_of(case, answer)) is not None]
+    decided = [given.cost if given.has_open_tail and given.cost is not None else given.decided for given in answered]
     metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
@@ -161,18 +179,20 @@ def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
-    """Return the outcome by answer where there are both: `work`, `2 regressions, 9 identical, 1 same`.
+    """Return the outcome by answer where there is work and time: `work`, `2 regressions, 9 identical, 1 same`.
 
-    A sample of identical cases that decides nothing is counted only where nothing else is.
+    A sample of identical cases that decides nothing is counted only where nothing else is. Memory that changed, or is
+    unsure, is beside work alone too.
     """
+    has_memory = any(case.memory not in (None, *UNCHANGED) for case in comparison.cases)
     answered = {
         answer: [(case, given) for case in comparison.cases if (given := answer_of(case, answer)) is not None]
         for answer in ANSWERS
     }
-    if not all(answered.values()):
+    if not (answered["work"] and (answered["time"] or has_memory)):
         return []
     lines: list[tuple[Answer, str]] = []
-    for answer in ANSWERS:
+    for answer in (answer for answer in ANSWERS if answered[answer]):
         decided = [given.word for case, given in answered[answer] if not _is_undecided_sample(case, given)]
         missing = sum(is_missing(case, answer) for case in comparison.cases)
         counts = word_counts(decided or [given.word for _, given in answered[answer]])
@@ -199,18 +219,20 @@ def trials(settings: Settings, seconds: float) -> str:
 
 
 def statement(answered: CaseAnswer) -> str:
-    """Write the answer on work or time: `work regression: instructions per request +10.2 %`, with its evidence.
+    """Write an answer: `work regression: instructions per request +10.2 %`, with its evidence.
 
     An unsure answer has the reason: too few samples, or figures that contradict the deciding figure.
     """
     begin = f"{answered.answer} {answered.word}"
     decided = answered.decided
+    if decided is not None and answered.has_open_tail:
+        return f"{begin}: {open_tail(decided)}"
     if decided is None:
         return f"{begin}: no metric decides it"
     cost = "" if answered.cost is None else f"{metric_label(answered.cost.metric)} is the same; whether "
     text = f"{begin}: {cost}{sentence(decided)}" + (" is too, is open" if cost else "")
     if answered.word != "unsure":
-        return text
+        return text if answered.tail is None else f"{text}; {tail_margin(answered.tail)}"
     if decided.verdict == "unsure" and decided.wild_starts is not None and decided.wild_starts.reason is not None:
         return f"{text}; single starts in which one side is far slower leave it open"
     if decided.verdict == "unsure":
@@ -220,16 +242,26 @@ def statement(answered: CaseAnswer) -> str:
 
 
 def unconfirmed(case: CaseResult) -> Answer | None:
-    """Return what a change that is not confirmed rests on: work alone, or time in one layout of each side."""
-    if word(case) not in CHANGED or case.confirmed:
+    """Return what a change that is not confirmed rests on: work alone, or time in one layout of each side.
+
+    One of memory needs no confirmation: what is counted is what users pay for.
+    """
+    if word(case) not in CHANGED or case.confirmed or rests_on_memory(case):
         return None
     return "time" if case.time in CHANGED else "work"
+
+
+def rests_on_memory(case: CaseResult) -> bool:
+    """Return whether the verdict of a case is that on its memory."""
+    return case.deciding is not None and case.deciding == case.memory_deciding
 
 
 def remark(case: CaseResult) -> str | None:
     """Return what stands beside a verdict: what a change that is not confirmed rests on, or the sides that fail."""
     rests_on = unconfirmed(case)
-    return failed_on(case) if rests_on is None else {"work": "counted only", "time": "one layout"}[rests_on]
+    if rests_on is None:
+        return "memory" if rests_on_memory(case) else failed_on(case)
+    return "counted only" if rests_on == "work" else "one layout"
 
 
 def sentence(verdict: Verdict) -> str:

@@ -12,6 +12,7 @@ UNKNOWN: Final = "so a regression cannot be ruled out"
 NO_ANSWERS: Final[dict[FailOn, str]] = {
     "work": f"nothing was counted, {UNKNOWN}",
     "time": f"nothing was timed, {UNKNOWN}",
+    "memory": f"no server reported its memory, {UNKNOWN}",
     "suite": f"too few cases were measured, {UNKNOWN}",
     "unmeasured": "it is not known which changed functions were executed",
 }

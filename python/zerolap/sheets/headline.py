@@ -140,6 +140,11 @@ class _Statements:
         return [case for case in self.cases if case.first.is_unchanged]
 
     @property
+    def _open_tails(self) -> list[CaseRows]:
+        """The unsure cases of which p99 alone is open."""
+        return [case for case in self._of_word("unsure") if case.first.case.has_open_tail]
+
+    @property
     def ongoing(self) -> list[PlatformOutcome]:
         return [platform for platform in self.platforms if platform.is_ongoing]
 
@@ -167,6 +172,9 @@ class _Statements:
     def _nothing(self) -> tuple[str, str]:
         if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
             return "unaffected", "No case can be affected by this change"
+        if open_tails := self._open_tails:
+            same = f"CPU time and throughput in {counted(len(open_tails), 'case', 'cases')}"
+            return "open tails", f"No change of {same}, p99 open"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -177,8 +185,11 @@ class _Statements:
         if self.accepted:
             yield "accepted", counted(len(self.accepted), "acknowledged regression", "acknowledged regressions")
         yield from (("trouble", text) for text in trouble)
-        if unsure := self._of_word("unsure"):
-            yield "unsure", f"{len(unsure):,} unsure"
+        open_tails = self._open_tails
+        if unsure := len(self._of_word("unsure")) - len(open_tails):
+            yield "unsure", f"{unsure:,} unsure"
+        if open_tails:
+            yield "open tails", f"p99 open in {counted(len(open_tails), 'case', 'cases')} otherwise the same"
         if self.unchanged:
             yield "unchanged", _unchanged(self.unchanged, " unchanged")
 

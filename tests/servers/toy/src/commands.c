@@ -1,6 +1,7 @@
 /* The commands. */
 #include "server.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ static void info_command(struct client *client, struct slice *arguments, int cou
         if (commands[index].calls)
             length += snprintf(text + length, sizeof(text) - length, "cmdstat_%s:calls=%lld,usec=%lld,usec_per_call=1.00\r\n",
                                commands[index].name, commands[index].calls, commands[index].calls);
+    length += snprintf(text + length, sizeof(text) - length, "# Memory\r\nused_memory:%zu\r\n", mallinfo2().uordblks);
     add_bulk(client, text, length);
 }
 
