@@ -9,7 +9,7 @@ from zerolap.build import Program
 from zerolap.engines.shared_start import SharedStart, may_share, share_start, shared_servers
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.host import Pinning
-from zerolap.records import STANDALONE, Amounts, Block, Case, Interrupted, ServerSpec, TrialFailed, TrialsJob
+from zerolap.records import STANDALONE, Amounts, Block, Case, InRegime, Interrupted, ServerSpec, TrialFailed, TrialsJob
 from zerolap.sandbox import Cancellation, limited
 from zerolap.server import RunningServer
 
@@ -79,7 +79,9 @@ def test_cases_take_turns_on_the_same_servers(starts: Starts, shared: SharedStar
     assert (position(first), position(second)) == (0, 1)
     for started in (first, second):
         # Keys of the case before would be found by the check of the keyspace.
-        keys = [check for one in started.measurements.values() for check in one.validity.checks if check.check == "keys"]
+        keys = [
+            check for one in started.measurements.values() for check in one.validity.checks if check.check == "keys"
+        ]
         assert all(check.ok for check in keys)
         assert all(one.metrics["cpu_ns_per_op"] > 0 for one in started.measurements.values())
 
@@ -157,3 +159,6 @@ def test_jobs_of_a_block_share_a_start_where_nothing_but_keys_is_left_behind(cas
     assert not may_share(job(good, amounts=Amounts(alone=True)))
     assert not may_share(job(good.model_copy(update={"setup": ["config set hz 50"]})))
     assert may_share(job(good.model_copy(update={"setup": ["SET a b"]})))
+    # A server that had two million requests is no new one for the next case.
+    warm = InRegime(name="warm", of="good", warm_requests=2_000_000)
+    assert not may_share(job(good.model_copy(update={"regime": warm})))
