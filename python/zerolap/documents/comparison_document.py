@@ -78,6 +78,7 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             [case for case in cases if case.case not in added],
             resolved.settings,
             code.executed_by if code is not None else {},
+            start_ratios_of(results, cases),
         ),
         regimes=regimes,
         cases=cases,

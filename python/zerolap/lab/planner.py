@@ -6,13 +6,7 @@ import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 
-from zerolap.documents import (
-    Results,
-    TimedTrials,
-    Trials,
-    worth_profiling,
-    worth_sampling,
-)
+from zerolap.documents import Results, TimedTrials, Trials, worth_profiling, worth_sampling
 from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
     ALL_LOOKS,
@@ -99,8 +93,8 @@ class Planner:
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
-        self._regimes: RegimePlan | None = None
         self._profiled: list[Case] | None = None
+        self._regimes: RegimePlan | None = None
 
     def awaits_regimes(self, results: Results) -> bool:
         """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
