@@ -102,7 +102,10 @@ def test_quiet_cases_end_sooner_than_by_parts_of_the_error() -> None:
         cases = {"case": [TimedPair(1, {CPU: change}, {CPU: 0.0}, {}, {}, {}) for change in changes]}
         parts = {6: 0.068, 12: 0.124, 18: 0.161, 24: 0.19, 36: 0.457}
         found = judge_timed(
-            CPU, cases, EFFECT, look_at=look_at_time if is_joint else lambda _effect, starts, _degrees: PartOfError(parts[starts])
+            CPU,
+            cases,
+            EFFECT,
+            look_at=look_at_time if is_joint else lambda _effect, starts, _degrees: PartOfError(parts[starts]),
         )
         assert starts == len(changes)
         return found["case"].verdict.verdict == "same"

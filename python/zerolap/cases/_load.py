@@ -28,8 +28,8 @@ DIRECTORY_HINT = "give the directory that has the case files alone"
 def load_cases(directory_or_file: Path) -> list[Case]:
     """Read a case file, or all case files below a directory, in the lab's own format or the public one.
 
-    If neither exists, the argument is the name of a suite of the package, such as `geo`, or `all`. Faults in a file of the public
-    format are warnings of its case, not errors.
+    If neither exists, the argument is the name of a suite of the package, such as `geo`, or `all`. Faults in a file of
+    the public format are warnings of its case, not errors.
 
     Raises:
         UsageError: There is no such file or suite, or the directory has no case file.

@@ -124,7 +124,9 @@ def write_check(check: CheckReport, reports: Reports) -> None:
 
 def write_coverage(coverage: CoverageReport, reports: Reports) -> None:
     """Write the reports and the tables of the coverage of a server's commands."""
-    write_sheet("a coverage", coverage, coverage_sheet(coverage), reports)
+    sheet = coverage_sheet(coverage)
+    html = {"html": partial(report.sheet_html, coverage, sheet)}
+    write_sheet("a coverage", coverage, sheet, reports, html, coverage.check)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:

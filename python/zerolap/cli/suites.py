@@ -182,7 +182,7 @@ def coverage(
         str | None,
         typer.Option("--check", help="Take the proofs from this stored check of the same server.", metavar="ID"),
     ] = None,
-    reports: Annotated[options.Reports, Only("json", "markdown", "csv", "quiet")],
+    reports: Annotated[options.Reports, Only("json", "html", "markdown", "csv", "quiet")],
     place: options.LabOptions,
 ) -> None:
     """Show which commands and subcommands of a server cases measure, which are excused, and which are missing.

@@ -55,6 +55,7 @@ class CoverageInput:
                     "cases": proving or naming,
                     "calls": max(calls, default=None),
                     "encodings": self._encodings(proving, command.name),
+                    "datasets": self._datasets(proving or naming),
                 }
             )
         excuse = self.excuses.get(command.name) or self.excuses.get(container_of(command.name))
@@ -86,6 +87,11 @@ class CoverageInput:
                 if of_command.command == container_of(command):
                     found.update(of_command.encodings)
         return sorted(found)
+
+    def _datasets(self, cases: Sequence[str]) -> list[str]:
+        named = set(cases)
+        of_cases = [case.dataset.name for case in self.cases if case.name in named and case.dataset is not None]
+        return list(dict.fromkeys(of_cases))
 
     def _why_unproven(self, case: str, command: str) -> str:
         checked = self.checked.get(case)

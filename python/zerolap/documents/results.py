@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import AS_BUILT_COST, MIN_BLOCKS, REGIME_BLOCKS, bytes_differ
+from zerolap.judge import AS_BUILT_COST, DEFAULT_MIN_EFFECT, MEMORY, MIN_BLOCKS, REGIME_BLOCKS, bytes_differ
 from zerolap.records import (
     BASE,
     CONTROL,
@@ -197,7 +197,8 @@ class Results:
         if trials.case.name not in self.identical:
             return False
         whole = trials.whole
-        differ = any(bytes_differ(base, head) for base, head in zip(whole[BASE], whole[HEAD], strict=True))
+        least = self.resolved.settings.min_effect.get(MEMORY, DEFAULT_MIN_EFFECT[MEMORY])
+        differ = any(bytes_differ(*sides, least) for sides in zip(whole[BASE], whole[HEAD], strict=True))
         return not differ or trials.blocks >= MIN_BLOCKS
 
     @property

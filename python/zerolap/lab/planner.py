@@ -157,6 +157,8 @@ class Planner:
         if engine == "sampled":
             chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
+        if engine == ALLOCATED:
+            return "measuring", {case.name: sides for case in self._profiled or ()}, sum(done.values())
         least = sides * (MIN_BLOCKS if self.resolved.kind == "compare" else 1)
         if engine == TRACED:
             least = sides * TRACED_PASSES

@@ -52,8 +52,9 @@ def select_possible(
 ) -> Selection:
     """Part the cases; commands that the server does not know are a reason only where a case's file says so.
 
-    `memory_bytes` is the memory of the platform, by default that of this machine. With `sends_all`, suites of the public
-    format send commands that the server does not know too. Raises `TrialFailed` if `abilities` has to start a server that does not start.
+    `memory_bytes` is the memory of the platform, by default that of this machine. With `sends_all`, suites of the
+    public format send commands that the server does not know too. Raises `TrialFailed` if `abilities` has to start a
+    server that does not start.
     """
     if not any(case.is_public or case.cannot_run or case.skips_unknown for case in cases):
         return _parted(cases, lambda case: lacking(case, quick=quick, memory_bytes=memory_bytes))

@@ -49,7 +49,7 @@ def coverage(
                 known = known_commands(running)
     if check is not None and check.server.build != built.record.build:
         raise UsageError(
-            f"the check {check.id} is of `{check.server.name}` {check.server.version}, another build than this server's",
+            f"the check {check.id} is of `{check.server.name}` {check.server.version}, another build than this one",
             hint="name its server by --server, or check the cases with this one: --measure",
         )
     held = CoverageInput(known, cases, excused_commands(), check)

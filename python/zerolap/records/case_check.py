@@ -111,8 +111,8 @@ class CaseFacts(Record):
     `sampled_requests` and `burst_requests` were sent in the check. A case that `evicts` has less memory than its data
     need; for others `memory_limit_bytes` is the limit. `key_range` is the number of keys of the unscaled case,
     `burst_found` the requests of the burst that found something, `hidden_errors` the errors that the server counted in
-    the burst but no reply reported. `calls` are those of the burst by the server's own count, by command; `checks` are of
-    what the case expects of replies and encodings.
+    the burst but no reply reported. `calls` are those of the burst by the server's own count, by command; `checks` are
+    of what the case expects of replies and encodings.
     """
 
     commands: list[CommandFacts]

@@ -31,7 +31,8 @@ class CommandCoverage(Record):
     """A command and the cases that measure it; `text` says why it is excused or not proven.
 
     `cases` are those that prove it, of an unproven command those that name it. `calls` are those of the case that calls
-    it most often, by the server's own count, `encodings` those of the keys that were found.
+    it most often, by the server's own count, `encodings` those of the keys that were found, `datasets` what these cases
+    work on, which names its sizes.
     """
 
     command: str
@@ -40,6 +41,7 @@ class CommandCoverage(Record):
     cases: list[str] = Field(default_factory=list)
     calls: int | None = None
     encodings: list[str] = Field(default_factory=list)
+    datasets: list[str] = Field(default_factory=list)
     reason: str = ""
     text: str = ""
 

@@ -11,12 +11,14 @@ from zerolap.sheets.sheet import Cell, Column, Fact, Mark, Section, Sheet, Table
 
 MOST_CASES: Final = 3
 """The cases that a row names; the JSON document has all."""
+MOST_DATASETS: Final = 6
 MARKS: Final[dict[str, Mark]] = {"missing": "failed", "unproven": "failed", "excused": "quiet"}
 COLUMNS: Final = [
     Column(key="command", heading="command"),
     Column(key="coverage", heading="coverage"),
     Column(key="cases", heading="cases"),
     Column(key="encodings", heading="encodings", rank=1),
+    Column(key="datasets", heading="data sets", rank=3),
     Column(key="calls", heading="calls", is_number=True, rank=2),
 ]
 
@@ -87,5 +89,6 @@ def _row(command: CommandCoverage) -> list[Cell]:
         Cell(text=command.coverage, mark=MARKS.get(command.coverage)),
         Cell(text=reason or first_of(command.cases, MOST_CASES)),
         Cell(text=", ".join(command.encodings)),
+        Cell(text=first_of(command.datasets, MOST_DATASETS)),
         Cell(text="" if command.calls is None else f"{command.calls:,}", order=command.calls),
     ]
