@@ -105,17 +105,18 @@ def _reach(results: Results, explainer: CaseExplainer | None) -> ChangeReach | N
         if change is None:
             return None
         measured = {case.name for case in results.resolved.cases}
-        names = set(explainer.proposals(change.unexecuted).cases) - measured if change.unexecuted else set()
+        proposed = explainer.proposals(change.unexecuted).cases if change.unexecuted else []
     except (ZerolapError, ValueError, OSError, BlobDamaged):
         # Cases are counted in some regimes then, as where it is not known what changed.
         return None
+    known = {case.name: case for case in packaged_cases()} if proposed else {}
     return ChangeReach(
         [
             Touched(frozenset(change.executed_by.get(function.function, function.cases)), _is_whole(function))
             for function in change.functions.functions
         ],
         bool(change.unexecuted),
-        [case for case in packaged_cases() if case.name in names],
+        [known[name] for name in proposed if name in known and name not in measured],
     )
 
 
