@@ -340,9 +340,13 @@ def test_lengths_of_time() -> None:
 
 
 def test_smallest_effects() -> None:
-    assert min_effects("") == {"counted": 0.005, "timed": 0.02}
-    assert min_effects("counted=2%,timed=3%") == {"counted": pytest.approx(0.02), "timed": pytest.approx(0.03)}
-    assert min_effects("counted=0.02") == {"counted": 0.02, "timed": 0.02}
+    assert min_effects("") == {"counted": 0.005, "timed": 0.02, "memory": 0.0025}
+    assert min_effects("counted=2%,timed=3%,memory=1%") == {
+        "counted": pytest.approx(0.02),
+        "timed": pytest.approx(0.03),
+        "memory": pytest.approx(0.01),
+    }
+    assert min_effects("counted=0.02") == {"counted": 0.02, "timed": 0.02, "memory": 0.0025}
 
 
 def test_server_settings() -> None:
