@@ -1,19 +1,20 @@
-"""What parts of the error at the looks at timed starts cost and decide, simulated: `python -m benches.looks`.
+"""What the looks at timed starts and their parts of the error cost and decide, simulated: `python -m benches.looks`.
 
-Equal parts against those that verdicts use. A comparison has twelve cases, one of which is judged; all of them say how
+Five looks that have parts of the error for themselves, equal ones and growing ones, against those that verdicts use. A comparison has twelve cases, one of which is judged; all of them say how
 much starts differ.
 """
 
 import math
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from zerolap import _core
-from zerolap.judge import LOOKS, Q, share_of_look
+from zerolap.judge import LOOKS, Q, look_at_time, share_of_look
+from zerolap.judge.look_levels import LookError, PartOfError
 from zerolap.judge.verdict_rule import Look, moderated_change
 from zerolap.records import METRICS
 
@@ -27,9 +28,21 @@ CASES, METRICS_OF_A_CASE = 12, 12
 COMPARISONS = 2000
 RESOLUTION = 0.001
 
-PARTS: Final[dict[str, Callable[[int], float]]] = {
-    "equal parts": lambda _: 1 / len(LOOKS),
-    "as verdicts": partial(share_of_look, LOOKS),
+FIVE_LOOKS: Final = (6, 12, 18, 24, 36)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a case is looked at, and what a look at so many starts may err."""
+
+    looks: Sequence[int]
+    error: Callable[[int], LookError]
+
+
+RULES: Final = {
+    "five looks, equal parts": Rule(FIVE_LOOKS, lambda _: PartOfError(1 / len(FIVE_LOOKS))),
+    "five looks, growing parts": Rule(FIVE_LOOKS, lambda starts: PartOfError(share_of_look(FIVE_LOOKS, starts))),
+    "as verdicts": Rule(LOOKS, partial(look_at_time, MIN_EFFECT)),
 }
 
 
@@ -50,13 +63,13 @@ def drawn_starts(spread: float, change: float, chance: random.Random) -> list[li
     ]
 
 
-def looked_at(cases: list[list[float]], part: Callable[[int], float]) -> Ended:
+def looked_at(cases: list[list[float]], rule: Rule) -> Ended:
     """Return where looking at the first case ends; a change has to hold against all metrics of all cases."""
-    for starts in LOOKS:
+    for starts in rule.looks:
         seen = [_core.sample_variance(ratios[:starts]) for ratios in cases]
         prior = _core.fit_prior([variance for variance in seen if variance is not None])
         change_at = partial(moderated_change, cases[0][:starts], prior, RESOLUTION)
-        word, change = Look(CPU, change_at, part(starts), MIN_EFFECT, Q).judged()
+        word, change = Look(CPU, change_at, rule.error(starts), MIN_EFFECT, Q).judged()
         if word == "same" or (word != "unsure" and change.p * CASES * METRICS_OF_A_CASE <= Q):
             return Ended(starts, decided=True)
     return Ended(LOOKS[-1], decided=False)
@@ -66,10 +79,10 @@ def main() -> None:
     """Print a line for each spread and way to part the error."""
     print(f"changes of {', '.join(f'{change:.1%}' for change in CHANGES)}; {COMPARISONS} comparisons each")
     for spread in SPREADS:
-        for name, part in PARTS.items():
+        for name, rule in RULES.items():
             chance = random.Random(1)
             ended = {
-                change: [looked_at(drawn_starts(spread, change, chance), part) for _ in range(COMPARISONS)]
+                change: [looked_at(drawn_starts(spread, change, chance), rule) for _ in range(COMPARISONS)]
                 for change in CHANGES
             }
             every = [one for of_change in ended.values() for one in of_change]

@@ -18,6 +18,7 @@ from benches.looks import CASES, METRICS_OF_A_CASE, MIN_EFFECT, SPREAD_OF_SPREAD
 from benches.truth.case_data import cases_of
 from benches.truth.samples import KEPT, SampleFile
 from zerolap.judge import (
+    ALL_LOOKS,
     LOOKS,
     TimedPair,
     UnadjustedVerdict,
@@ -77,7 +78,7 @@ def _own_spread(chance: random.Random) -> float:
 def _starts(long_starts: LongStarts, chance: random.Random, *, is_first: bool, spread: float) -> Iterator[TimedPair]:
     where = long_starts.where
     has_long = where in ("both sides", "head, all cases") or (where == "head, one case" and is_first)
-    for _ in range(LOOKS[-1]):
+    for _ in range(ALL_LOOKS[-1]):
         change, elapsed = chance.gauss(0, spread), chance.gauss(0, SPREAD_OF_ELAPSED)
         sides = (1, -1) if where == "both sides" else (1,)
         is_long = [chance.random() < long_starts.share for _ in sides]
@@ -107,7 +108,7 @@ def drawn_from(starts: Mapping[str, Sequence[float]], chance: random.Random) -> 
     return {
         name: [
             _pair(change, change + chance.gauss(0, SPREAD_OF_ELAPSED))
-            for change in chance.choices(of_case, k=LOOKS[-1])
+            for change in chance.choices(of_case, k=ALL_LOOKS[-1])
         ]
         for name, of_case in starts.items()
         if of_case
@@ -118,12 +119,14 @@ def compared(cases: Cases) -> dict[str, tuple[str | None, int]]:
     """Return by case the answer on its time, and the starts that it was decided after."""
     looks = dict.fromkeys(cases, 0)
     while True:
-        judged = _judged({name: starts[: LOOKS[looks[name]]] for name, starts in cases.items()})
-        undecided = [name for name, of_case in judged.items() if _is_undecided(of_case, LOOKS[looks[name]], len(cases))]
+        judged = _judged({name: starts[: ALL_LOOKS[looks[name]]] for name, starts in cases.items()})
+        undecided = [
+            name for name, of_case in judged.items() if _is_undecided(of_case, ALL_LOOKS[looks[name]], len(cases))
+        ]
         if not undecided:
             verdicts = adjusted(list(judged.values()))
             return {
-                name: (time_answer(of_case)[0], LOOKS[looks[name]])
+                name: (time_answer(of_case)[0], ALL_LOOKS[looks[name]])
                 for name, of_case in zip(judged, verdicts, strict=True)
             }
         looks |= {name: looks[name] + 1 for name in undecided}

@@ -11,7 +11,7 @@ import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, NOTED, RULE, WORK_BEGINS, ToySource, compile_toy
 
-from zerolap.judge import MIN_BLOCKS
+from zerolap.judge import DEFAULT_MIN_EFFECT, MIN_BLOCKS
 
 pytestmark = pytest.mark.usefixtures("valgrind")
 
@@ -114,7 +114,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert platform["cores"] >= 1
     settings = document["settings"]
     assert settings["engines"] == ["counted"]
-    assert settings["min_effect"] == {"counted": 0.005, "timed": 0.02}
+    assert settings["min_effect"] == DEFAULT_MIN_EFFECT
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
     assert (settings["level"], settings["equivalence_level"]) == (0.99, 0.05)
     assert settings["regression_rule"] == "interval beyond 0, estimate beyond the minimum effect"
@@ -173,7 +173,8 @@ def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySou
     unseen = toy.commit("it alone is changed")
     document = compare(base, unseen, "toy-get").document()
     assert document["changed_files"] == {"compiled": ["src/sort.c"], "unexecuted": ["src/sort.c"]}
-    assert document["changed_functions"] == {"number": 1, "executed": 0, "functions": [], "proposed_cases": []}
+    nothing: dict[str, list[Any]] = {"functions": [], "proposed_cases": [], "tested_commands": []}
+    assert document["changed_functions"] == {"number": 1, "executed": 0, **nothing}
     assert places(document["unmeasured"]) == [("sort_values", "sort.c", 3)]
     toy.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
     (toy.path / "src" / "other_program.c").write_text("int main(void) {\n    return 0;\n}\n")
@@ -211,6 +212,24 @@ def test_each_changed_function_is_executed_by_cases_or_not_measured(compare: Any
     assert changed["proposed_cases"] == ["get-100B", "set-ex-100B"]
     reached = compare(toy.first, head, "toy-get", "toy-work", "--fail-on", "unmeasured").document()
     assert (reached["changed_functions"]["executed"], reached["unmeasured"]) == (2, [])
+
+
+@pytest.mark.slow
+def test_cases_of_commands_that_the_tests_of_a_change_send_are_proposed(compare: Any, toy: ToySource) -> None:
+    toy.changed(("commands.c", "(long long)(last_checksum >> 1)", "(long long)(last_checksum >> 2)"))
+    tests = toy.path / "tests" / "unit" / "work.tcl"
+    tests.parent.mkdir(parents=True)
+    tests.write_text(
+        "test {work} {\n    assert_equal 1 [r work 3 4]\n    r xadd s * a b\n    r work 1 2\n    r nothing\n}\n"
+    )
+    toy.git("add", "--all")
+    toy.git("commit", "--quiet", "--amend", "--no-edit")
+    ended = compare(toy.first, toy.git("rev-parse", "HEAD"), "toy-get")
+    changed = ended.document()["changed_functions"]
+    assert changed["tested_commands"] == ["WORK", "XADD"]
+    # Those of tests come before those of commands that the file carries out besides.
+    assert changed["proposed_cases"].index("xadd-auto-id") < changed["proposed_cases"].index("get-100B")
+    assert "the tests of the change send `WORK`, `XADD`" in " ".join(ended.err.split())
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Stopped at any moment, the program leaves no process and a store that holds what was measured."""
 
+import os
 import re
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -97,11 +99,34 @@ def test_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path, number:
 @pytest.mark.slow
 def test_stopped_twice_at_once(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
     child = comparison(zerolap, toy_program, cases)
-    child.send_signal(signal.SIGINT)
+    for _ in range(20):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.002)
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     assert "Traceback" not in ended.err
     zerolap.leaves_nothing()
+
+
+def test_a_signal_while_work_is_cancelled_leaves_no_process() -> None:
+    @dataclass(eq=False)
+    class Signalling:
+        is_killed: bool = False
+        is_stopped: bool = False
+
+        def kill(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            self.is_killed = True
+
+        def stop(self) -> None:
+            self.is_stopped = True
+
+    cancellation, processes = Cancellation(), [Signalling(), Signalling()]
+    for process in processes:
+        cancellation.own(lambda process=process: process)
+    with pytest.raises(KeyboardInterrupt):
+        cancellation.cancel()
+    assert all(process.is_killed and process.is_stopped for process in processes)
 
 
 def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:

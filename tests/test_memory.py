@@ -11,9 +11,7 @@ pytestmark = pytest.mark.usefixtures("valgrind")
 
 COPY = "malloc(source.length + 1)"
 BUCKETS = "#define BUCKETS 4096"
-DISTANCE = (
-    '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");\nextern char more_begins[], more_ends[];\n'
-)
+DISTANCE = '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");\nextern char more_begins[], more_ends[];\n'
 """Two places whose distance only the assembler knows: code that takes their difference has two addresses in it."""
 
 
@@ -22,7 +20,19 @@ def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> Any:
     """Runs a quick comparison over the toy's repository."""
 
     def run(base: str, head: str, *arguments: str) -> Ended:
-        common: list[str | Path] = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--json", "-", "--seed", "1"]
+        common: list[str | Path] = [
+            "--repo",
+            toy.path,
+            "--cases",
+            CASES,
+            "--store",
+            shared_store,
+            "--quick",
+            "--json",
+            "-",
+            "--seed",
+            "1",
+        ]
         ended = zerolap("compare", base, head, *common, *arguments)
         zerolap.leaves_nothing()
         return ended
@@ -69,7 +79,9 @@ def test_a_key_that_takes_more_bytes_is_a_regression_though_the_instructions_are
 
 
 def test_the_same_build_takes_the_same_bytes(compare: Any, toy: ToySource) -> None:
-    ended = compare(toy.first, toy.changed(("commands.c", "cmdstat_%s", "cmdstat_%s")), "toy-get", "toy-set", "--fail-on", "memory")
+    ended = compare(
+        toy.first, toy.changed(("commands.c", "cmdstat_%s", "cmdstat_%s")), "toy-get", "toy-set", "--fail-on", "memory"
+    )
     assert ended.code == 0, ended.err
     for case in by_case(ended).values():
         assert case["memory"] == "identical"

@@ -44,7 +44,9 @@ def without_bytes(measured: Measurement) -> Measurement:
     return measured.model_copy(update={"metrics": {"instructions_per_op": measured.metrics["instructions_per_op"]}})
 
 
-def judged(cases: dict[str, list[tuple[Measurement, Measurement]]], *, identical: bool = False) -> dict[str, list[Verdict]]:
+def judged(
+    cases: dict[str, list[tuple[Measurement, Measurement]]], *, identical: bool = False
+) -> dict[str, list[Verdict]]:
     blocks = {
         name: JudgedCase({"counted": ([base for base, _ in pairs], [head for _, head in pairs])}, identical)
         for name, pairs in cases.items()
@@ -80,8 +82,11 @@ def test_less_than_what_matters_is_the_same() -> None:
 
 
 def test_a_statistic_that_a_server_keeps_once_is_no_change_of_its_data() -> None:
-    pair = measurement(100.0), measurement(100.0).model_copy(
-        update={"metrics": {**measurement(100.0).metrics, "used_memory_bytes": 1_600_000.0 + 12_000}}
+    pair = (
+        measurement(100.0),
+        measurement(100.0).model_copy(
+            update={"metrics": {**measurement(100.0).metrics, "used_memory_bytes": 1_600_000.0 + 12_000}}
+        ),
     )
     (verdicts,) = judged({"case": [pair] * MIN_BLOCKS}).values()
     assert of_metric(verdicts, "used_memory_bytes").verdict == "same"
@@ -238,7 +243,10 @@ ENTRY = [("dictAddRaw", "dict.c", 349), ("dbAdd", "db.c", 190)]
 
 
 def test_the_site_that_grew_is_named_with_its_bytes_a_key() -> None:
-    base, head = sites(100, (4_900, 100, STRING), (2_400, 100, ENTRY)), sites(100, (5_700, 100, STRING), (2_400, 100, ENTRY))
+    base, head = (
+        sites(100, (4_900, 100, STRING), (2_400, 100, ENTRY)),
+        sites(100, (5_700, 100, STRING), (2_400, 100, ENTRY)),
+    )
     (finding,) = explain_bytes(base, head)
     assert finding.text == "`createStringObject` allocates 57 instead of 49 bytes a key by `_sdsnewlen` (object.c:63)."
     assert (finding.function, finding.lines, finding.share_of_change) == ("createStringObject", [63], 1.0)

@@ -19,7 +19,7 @@ from zerolap.documents.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.documents.results import Results
 from zerolap.engines import TRACED_PASSES, Place
 from zerolap.engines.simulated import Simulated
-from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
+from zerolap.judge import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MIN_BLOCKS
 from zerolap.lab import Lab, Options, Worker, compare, comparison_request, on_platforms, resume, run, run_request
 from zerolap.lab.execution import recorded_results
 from zerolap.lab.planner import STARTS_AS_BUILT, Planner, build_jobs
@@ -295,7 +295,7 @@ def test_the_document_states_how_verdicts_are_concluded(bench: Callable[..., Ben
     assert settings.regression_rule == "interval beyond 0, estimate beyond the minimum effect"
     assert settings.look_shares is not None
     looks = {engine: tuple(shares) for engine, shares in settings.look_shares.items()}
-    assert looks == {"counted": COUNTED_LOOKS, "timed": LOOKS}
+    assert looks == {"counted": COUNTED_LOOKS, "timed": ALL_LOOKS}
     assert [sum(shares.values()) for shares in settings.look_shares.values()] == pytest.approx([1.0, 1.0], abs=0.001)
 
 

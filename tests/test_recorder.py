@@ -10,7 +10,7 @@ import pytest
 from waiting import PATIENCE_SECONDS
 
 from zerolap.engines.probing.recorder import Recorder
-from zerolap.engines.probing.samples import CommandSamples, Sample, shown
+from zerolap.engines.probing.samples import CommandSamples, KeySample, Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.resp_frames import FrameReader, Reply, ReplyError, written
 
@@ -120,7 +120,7 @@ def _send(connection: socket.socket, raw: bytes) -> None:
 
 def sample(reply: Reply, keys: int = 0, missing: int = 0, left: float | None = None) -> Sample:
     answer = "nothing" if reply is None else "found"
-    return Sample([b"get", b"k"], reply, answer, [b"k"] * keys, missing, left)
+    return Sample([b"get", b"k"], reply, answer, KeySample([b"k"] * keys, tuple(range(missing)), left))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,8 @@ def sample(reply: Reply, keys: int = 0, missing: int = 0, left: float | None = N
 def test_a_reply_with_two_meanings_is_a_miss_if_its_keys_are_missing(
     answer: str, keys: int, missing: int, nothing: bool
 ) -> None:
-    assert Sample([b"getbit", b"k", b"1"], 0, answer, [b"k"] * keys, missing, None).found_nothing is nothing
+    of_keys = KeySample([b"k"] * keys, tuple(range(missing)))
+    assert Sample([b"getbit", b"k", b"1"], 0, answer, of_keys).found_nothing is nothing
 
 
 def test_samples_are_counted() -> None:

@@ -24,6 +24,7 @@ from zerolap.judge import (
     share_of_look,
     wants_more_starts,
 )
+from zerolap.judge.look_levels import PartOfError
 from zerolap.judge.verdict_rule import Change, Look
 from zerolap.records import METRICS, Measurement, Validity, Verdict, VerdictWord
 
@@ -90,7 +91,7 @@ def test_a_regression_is_beyond_0_and_its_estimate_beyond_the_minimum_effect(
     def change_at(confidence: float) -> Change:
         return Change(change, low, high, detectable=0.01, p=0.001)
 
-    assert Look(METRICS[CPU], change_at, 0.3, 0.02, Q).judged()[0] == word
+    assert Look(METRICS[CPU], change_at, PartOfError(0.3), 0.02, Q).judged()[0] == word
 
 
 # Looks

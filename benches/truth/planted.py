@@ -31,7 +31,7 @@ from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unava
 from benches.truth.sampling import METRIC, pair_of
 from zerolap import Options
 from zerolap.host import choose_pinning, read_processors
-from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, judge_timed, share_of_look, spread_of_starts, timed_looks
+from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, judge_timed, look_at_time, spread_of_starts
 from zerolap.records import Spread
 
 CASE = "geosearch-100km"
@@ -207,12 +207,12 @@ def interval(
 ) -> Interval | None:
     """Return the interval that verdicts would have, had they one look at this level.
 
-    A comparison states an interval for all looks at 99 %: at the look that it ended with, one of level 1 - q s, where s
-    is the look's share of the error. So the judge gets (1 - level) / s as q. Its prior is of the comparisons before.
+    A comparison states an interval for all looks at 99 %. The judge gets as q the error of all looks together at which
+    the look that it ended with has this level. Its prior is of the comparisons before.
     """
     effect, pairs = DEFAULT_MIN_EFFECT["timed"], list(map(pair_of, log_ratios))
-    share = share_of_look(timed_looks(effect), len(pairs))
-    judged = judge_timed(METRIC, {CASE: pairs}, effect, earlier, (1 - level) / share).get(CASE)
+    q = look_at_time(effect, len(pairs)).of_all(1 - level)
+    judged = judge_timed(METRIC, {CASE: pairs}, effect, earlier, q).get(CASE)
     return None if judged is None else Interval(judged.verdict.low, judged.verdict.high, truth)
 
 

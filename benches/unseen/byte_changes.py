@@ -72,8 +72,9 @@ class _Tree:
 
 def byte_figures(seed: int) -> dict[str, Figure]:
     """Plant, measure and return the figures; none without the demo's repository."""
-    planted, nulls = int(os.environ.get("ZEROLAP_BENCH_BYTES", PLANTED)), int(
-        os.environ.get("ZEROLAP_BENCH_BYTE_NULLS", NULLS)
+    planted, nulls = (
+        int(os.environ.get("ZEROLAP_BENCH_BYTES", PLANTED)),
+        int(os.environ.get("ZEROLAP_BENCH_BYTE_NULLS", NULLS)),
     )
     if not DEMO_REPOSITORY.exists() or not (planted or nulls):
         return {}

@@ -444,12 +444,12 @@ def source_functions(path: str, source_root: str) -> list[tuple[str, str, int, i
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file or a broken one.
     """
 
-def function_code(path: str, source_root: str) -> list[tuple[str, str, list[str]]]:
-    """Name, digest of the code, and what it refers to, of each function that a binary has, without addresses.
+def function_code(path: str, source_root: str) -> list[tuple[tuple[str, str], str, list[str], list[tuple[str, str]]]]:
+    """Name with file, digest, what it refers to, and what is inlined into it, of each function of a binary.
 
     Functions of equal digests that refer to the same do the same, but for what is done by functions that they call. The
-    digest is of instructions and of the constants that they read, without names and without the numbers of a function's
-    own lines; of functions of one name there is one.
+    digest is of instructions and of the constants that they read, without addresses, names, and the numbers of lines
+    that asserts hold. A file is empty where the debug information has none.
 
     Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file, a broken one, or of a kind
     whose instructions cannot be compared.

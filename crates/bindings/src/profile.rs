@@ -189,12 +189,12 @@ pub(crate) fn function_code(
     py: Python<'_>,
     path: &str,
     source_root: &str,
-) -> PyResult<Vec<(String, String, Vec<String>)>> {
+) -> PyResult<Vec<(identity::FunctionName, String, Vec<String>, Vec<identity::FunctionName>)>> {
     let code = py
         .detach(|| identity::function_code(Path::new(path), source_root))
         .map_err(|error| binary_error(&error, path))?;
     let code = code.map_err(value_error)?;
-    Ok(code.into_iter().map(|(name, code)| (name, code.digest, code.names)).collect())
+    Ok(code.into_iter().map(|(name, code)| (name, code.digest, code.names, code.inlined)).collect())
 }
 
 #[pyfunction]

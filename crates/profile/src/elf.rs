@@ -19,8 +19,8 @@ pub(crate) type Sections<'a> = DwarfSections<Cow<'a, [u8]>>;
 /// A compressed section may not claim to be larger: a file under test could name any size.
 const SECTION_LIMIT_BYTES: u64 = 2 << 30;
 
-/// Sections with the entries of units, their names and their tables of lines.
-pub(crate) const UNIT_SECTIONS: [SectionId; 7] = [
+/// Sections with the entries of units, their names, where their code lies, and their tables of lines.
+pub(crate) const UNIT_SECTIONS: [SectionId; 9] = [
     SectionId::DebugInfo,
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
@@ -28,6 +28,8 @@ pub(crate) const UNIT_SECTIONS: [SectionId; 7] = [
     SectionId::DebugStrOffsets,
     SectionId::DebugLine,
     SectionId::DebugLineStr,
+    SectionId::DebugRanges,
+    SectionId::DebugRngLists,
 ];
 
 /// Why a binary could not be read.

@@ -12,6 +12,9 @@ use crate::symbol;
 /// A chain of references longer than this is no chain that a compiler writes.
 const REFERENCES_LIMIT: usize = 8;
 
+/// More parts of functions would be no server's.
+const STARTS_LIMIT: usize = 4_000_000;
+
 /// A function definition in the source tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceFunction {
@@ -47,6 +50,7 @@ pub fn code_lines(
     let bytes = elf::read(path)?;
     let root = SourceRoot::new(source_root);
     let (_, lines, names) = definitions_and_lines(&object::File::parse(&*bytes)?, &root)?;
+    let lines = lines.lines;
     let mut by_file: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (file, line) in lines.with_code() {
         if files.contains(&names[file]) {
@@ -57,11 +61,68 @@ pub fn code_lines(
 }
 
 pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Vec<SourceFunction>, BinaryError> {
-    let (definitions, lines, names) = definitions_and_lines(file, root)?;
-    Ok(with_last_lines(definitions, &lines.finish(), &names))
+    let (definitions, places, names) = definitions_and_lines(file, root)?;
+    Ok(with_last_lines(definitions, &places.lines.finish(), &names))
 }
 
-type DefinitionsAndLines = (Vec<Definition>, LineSet, Vec<String>);
+/// Where the code of a program comes from in the source tree.
+pub(crate) struct CodePlaces {
+    /// Sorted.
+    functions: Vec<SourceFunction>,
+    /// The files of the functions whose code, or a part of it, begins at an address.
+    files: HashMap<u64, String>,
+    /// The first address of code, its line, and the function that has the line: sorted.
+    rows: Vec<(u64, u32, Option<usize>)>,
+}
+
+impl CodePlaces {
+    pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Self, BinaryError> {
+        let (definitions, Places { starts, rows, lines }, names) = definitions_and_lines(file, root)?;
+        let functions = with_last_lines(definitions, &lines.finish(), &names);
+        let holder = |file: FileId, line: u32| {
+            let after = functions.partition_point(|one| (one.file.as_str(), one.first_line) <= (&names[file], line));
+            let before = after.checked_sub(1)?;
+            (functions[before].file == names[file] && line <= functions[before].last_line).then_some(before)
+        };
+        let mut rows: Vec<_> = (rows.into_iter())
+            .map(|(address, place)| {
+                place.map_or((address, 0, None), |(file, line)| (address, line, holder(file, line)))
+            })
+            .collect();
+        rows.sort_by_key(|(address, ..)| *address);
+        let files = starts.into_iter().map(|(address, file)| (address, names[file].clone())).collect();
+        Ok(Self { functions, files, rows })
+    }
+
+    /// The file of the function whose code begins at an address; empty where it is not known.
+    pub(crate) fn file(&self, start: u64) -> &str {
+        self.files.get(&start).map_or("", String::as_str)
+    }
+
+    /// The line of an instruction; 0 where it has none.
+    pub(crate) fn line(&self, address: u64) -> u32 {
+        let after = self.rows.partition_point(|(begins, ..)| *begins <= address);
+        after.checked_sub(1).map_or(0, |at| self.rows[at].1)
+    }
+
+    /// The functions of which there is code between two addresses.
+    pub(crate) fn holders(&self, start: u64, end: u64) -> BTreeSet<&SourceFunction> {
+        let from = self.rows.partition_point(|(begins, ..)| *begins < start);
+        let rows = self.rows[from..].iter().take_while(|(begins, ..)| *begins < end);
+        rows.filter_map(|(_, _, holder)| self.functions.get((*holder)?)).collect()
+    }
+}
+
+/// Places of code as they are read.
+#[derive(Default)]
+struct Places {
+    lines: LineSet,
+    starts: Vec<(u64, FileId)>,
+    /// None: the address belongs to no line of a file in the tree.
+    rows: Vec<(u64, Option<(FileId, u32)>)>,
+}
+
+type DefinitionsAndLines = (Vec<Definition>, Places, Vec<String>);
 
 /// All definitions of C functions, all lines in the tables of lines, and the names of their files.
 fn definitions_and_lines(file: &object::File<'_>, root: &SourceRoot) -> Result<DefinitionsAndLines, BinaryError> {
@@ -69,17 +130,18 @@ fn definitions_and_lines(file: &object::File<'_>, root: &SourceRoot) -> Result<D
     let dwarf = elf::dwarf(file, &sections);
     let mut files = Files::new(root);
     let mut definitions = Definitions::default();
-    let mut lines = LineSet::default();
+    let mut places = Places::default();
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
         if elf::is_c(&unit)? {
             let table = files.of_unit(&dwarf, &unit)?;
             definitions.collect(&dwarf, &unit, &table)?;
-            lines.collect(&unit, &table)?;
+            places.rows.extend(places.lines.collect(&unit, &table)?);
         }
     }
-    Ok((definitions.finish(), lines, files.names))
+    places.starts = definitions.starts();
+    Ok((definitions.finish(), places, files.names))
 }
 
 /// Index into the table of files in the source tree.
@@ -191,6 +253,8 @@ struct Subprogram {
 #[derive(Default)]
 struct Definitions {
     subprograms: HashMap<Offset, Subprogram>,
+    /// Where the code of subprograms begins, or a part of it.
+    starts: Vec<(u64, Offset)>,
 }
 
 impl Definitions {
@@ -209,6 +273,10 @@ impl Definitions {
                 && let Some(offset) = entry.offset().to_debug_info_offset(&unit.header)
             {
                 self.subprograms.insert(offset.0, subprogram(dwarf, unit, files, entry)?);
+                let mut ranges = dwarf.die_ranges(unit, entry)?;
+                while let Some(range) = ranges.next()?.filter(|_| self.starts.len() < STARTS_LIMIT) {
+                    self.starts.push((range.begin, offset.0));
+                }
             }
             next = entries.next_sibling()?;
         }
@@ -220,6 +288,11 @@ impl Definitions {
         let defined = self.subprograms.values().filter(|subprogram| !subprogram.declared);
         let found: BTreeSet<Definition> = defined.filter_map(|subprogram| self.resolve(subprogram)).collect();
         found.into_iter().collect()
+    }
+
+    fn starts(&self) -> Vec<(u64, FileId)> {
+        let file = |offset| Some(self.resolve(self.subprograms.get(offset)?)?.file);
+        self.starts.iter().filter_map(|(address, offset)| Some((*address, file(offset)?))).collect()
     }
 
     fn resolve(&self, subprogram: &Subprogram) -> Option<Definition> {
@@ -269,8 +342,14 @@ struct LineSet {
 }
 
 impl LineSet {
-    fn collect(&mut self, unit: &gimli::Unit<Reader<'_>>, files: &UnitFiles) -> Result<(), BinaryError> {
-        let Some(program) = unit.line_program.clone() else { return Ok(()) };
+    /// Returns where code of which line begins.
+    fn collect(
+        &mut self,
+        unit: &gimli::Unit<Reader<'_>>,
+        files: &UnitFiles,
+    ) -> Result<Vec<(u64, Option<(FileId, u32)>)>, BinaryError> {
+        let Some(program) = unit.line_program.clone() else { return Ok(Vec::new()) };
+        let mut places: Vec<(u64, Option<(FileId, u32)>)> = Vec::new();
         let mut rows = program.rows();
         let mut before: Option<(u64, (FileId, u32))> = None;
         while let Some((_, row)) = rows.next_row()? {
@@ -280,11 +359,17 @@ impl LineSet {
             let file = usize::try_from(row.file_index()).ok().and_then(|index| files.get(index).copied().flatten());
             let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
             before = None;
-            let (Some(file), Some(line), false) = (file, line, row.end_sequence()) else { continue };
-            before = Some((row.address(), (file, line)));
-            add(&mut self.all, (file, line));
+            let place = file.zip(line).filter(|_| !row.end_sequence());
+            // Of several rows of one address the last counts.
+            match places.last_mut().filter(|(address, _)| *address == row.address()) {
+                Some(last) => last.1 = place,
+                None => places.push((row.address(), place)),
+            }
+            let Some(place) = place else { continue };
+            before = Some((row.address(), place));
+            add(&mut self.all, place);
         }
-        Ok(())
+        Ok(places)
     }
 
     /// Sorted, without doubles.

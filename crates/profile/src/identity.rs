@@ -44,7 +44,7 @@ use crate::source_root::SourceRoot;
 
 pub(crate) use image::digest as image_digest;
 
-pub use code::FunctionCode;
+pub use code::{FunctionCode, FunctionName};
 pub use comparison::{Difference, Identity, compare};
 pub use digest::canonical_digest;
 
@@ -249,22 +249,19 @@ pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryErr
     Ok(executed)
 }
 
-/// The code of a program's functions, by the normal form of their symbols, without addresses. Functions of equal code do
-/// the same, but for what the functions do that they call. The inner error is why there is none.
+/// The code of a program's functions, by the normal form of their symbols and their files, without addresses. Functions of
+/// equal code do the same, but for what the functions do that they call. The inner error is why there is none.
 ///
 /// # Errors
 /// When the program cannot be read, is no ELF file, or a broken one.
 pub fn function_code(
     program: &Path,
     source_root: &str,
-) -> Result<Result<BTreeMap<String, FunctionCode>, String>, BinaryError> {
+) -> Result<Result<BTreeMap<FunctionName, FunctionCode>, String>, BinaryError> {
     let bytes = elf::read(program)?;
     let file = object::File::parse(&*bytes)?;
-    let mut lines = code::LinesOf::new();
-    for function in functions::of_object(&file, &SourceRoot::new(source_root))? {
-        lines.entry(function.name).or_default().push(function.first_line..=function.last_line);
-    }
-    Ok(image::Image::of(&file)?.and_then(|image| code::of_functions(&image, &lines)))
+    let places = functions::CodePlaces::of_object(&file, &SourceRoot::new(source_root))?;
+    Ok(image::Image::of(&file)?.and_then(|image| code::of_functions(&image, &places)))
 }
 
 /// Moves to the program what callgrind did not take for a part of it.

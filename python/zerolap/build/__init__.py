@@ -18,6 +18,7 @@ from zerolap.build.builder import (
     spec_of as spec_of,
 )
 from zerolap.build.command_files import CommandFiles as CommandFiles
+from zerolap.build.commands_of_tests import commands_of_tests as commands_of_tests
 from zerolap.build.commit_range import (
     BRANCH as BRANCH,
     RangedCommit as RangedCommit,

@@ -1,26 +1,40 @@
 """Builds cases from the values of a file."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
 
 from zerolap.cases._companions import companion_of, limits_of
 from zerolap.cases._document import Document, Path
-from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
-from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
+from zerolap.cases._expand import (
+    combinations,
+    filled,
+    named_dataset,
+    placeholders_of,
+    stand_in,
+    without_lone_placeholders,
+)
+from zerolap.cases._format import CaseEntry, DatasetEntry, Outline, RegimeFields
 from zerolap.cases._messages import validated
+from zerolap.cases._regimes import packaged_regimes, regimes_of
 from zerolap.cases._topology import standard_topologies
 from zerolap.cases._values import near
 from zerolap.records import (
     DEFAULT_DATA_SIZE,
     STANDALONE,
     Case,
+    CaseRegimes,
     Client,
     Dataset,
     KeyRange,
     Keys,
+    Regime,
     Topology,
     WrittenClient,
 )
+
+REGIME_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]*")
 
 
 def cases_of(document: Document) -> list[Case]:
@@ -33,7 +47,8 @@ def cases_of(document: Document) -> list[Case]:
         document.add((), "expected the fields group, datasets and cases")
         return []
     outline = validated(Outline, document.data, document) or _sound_parts(document.data)
-    cases = [case for index, raw in enumerate(outline.cases) for case in _expanded(raw, index, outline, document)]
+    own = _regimes(outline, document)
+    cases = [case for index, raw in enumerate(outline.cases) for case in _expanded(raw, index, outline, own, document)]
     used = {raw.get("dataset") for raw in outline.cases if isinstance(raw.get("dataset"), str)}
     for name, raw in outline.datasets.items():
         if name not in used or document.problems:
@@ -45,14 +60,44 @@ def cases_of(document: Document) -> list[Case]:
 def _sound_parts(data: Mapping[str, Any]) -> Outline:
     """Return the parts of a faulty file that can still be checked."""
     group, datasets, cases = data.get("group"), data.get("datasets"), data.get("cases")
+    regimes = data.get("regimes")
     return Outline.model_construct(
         group=group if isinstance(group, str) else "unknown",
+        unknown_commands="send",
         datasets={n: d for n, d in datasets.items() if isinstance(d, dict)} if isinstance(datasets, dict) else {},
+        regimes={n: r for n, r in regimes.items() if isinstance(r, dict)} if isinstance(regimes, dict) else {},
         cases=[case if isinstance(case, dict) else {} for case in cases] if isinstance(cases, list) else [],
     )
 
 
-def _expanded(raw: Mapping[str, Any], index: int, outline: Outline, document: Document) -> Iterator[Case]:
+def _regimes(outline: Outline, document: Document) -> Sequence[Regime]:
+    """Return the regimes that a file states; errors are added to the document's problems."""
+    entries = {}
+    for name, raw in outline.regimes.items():
+        at: Path = ("regimes", name)
+        entry = validated(RegimeFields, raw, document, at)
+        if not REGIME_NAME.fullmatch(name):
+            document.add(at, f'a name of letters, digits, ".", "-", "_" and spaces is expected; found "{name}"')
+        elif entry is not None:
+            entries[name] = entry
+    return regimes_of(entries)
+
+
+def _case_regimes(entry: CaseEntry, own: Sequence[Regime], document: Document, at: Path) -> CaseRegimes | None:
+    known = [*(regime.name for regime in own), *(regime.name for regime in packaged_regimes())]
+    for field, patterns in (("regimes", entry.regimes or []), ("without_regimes", entry.without_regimes)):
+        for index, pattern in enumerate(patterns):
+            if not any(fnmatchcase(name, pattern) for name in known):
+                text = f'no regime is called "{pattern}"; there are {", ".join(known)}'
+                document.add((*at, field, index), text, near(pattern, known))
+    if not own and entry.regimes is None and not entry.without_regimes:
+        return None
+    return CaseRegimes(own=list(own), only=entry.regimes, without=entry.without_regimes)
+
+
+def _expanded(
+    raw: Mapping[str, Any], index: int, outline: Outline, own: Sequence[Regime], document: Document
+) -> Iterator[Case]:
     at: Path = ("cases", index)
     if not raw:
         document.add(at, "expected a case with its fields")
@@ -61,9 +106,9 @@ def _expanded(raw: Mapping[str, Any], index: int, outline: Outline, document: Do
     for values in combinations(raw, document, at):
         entry = validated(CaseEntry, filled(fields, values, document, at), document, at)
         dataset = _dataset_of_case(raw.get("dataset"), values, outline, document, at)
-        case = _case(entry, dataset, outline.group, document, at) if entry else None
-        if case is not None:
-            yield case
+        case = _case(entry, dataset, outline, document, at) if entry else None
+        if case is not None and entry is not None:
+            yield case.model_copy(update={"regimes": _case_regimes(entry, own, document, at)})
 
 
 def _dataset_of_case(
@@ -72,10 +117,12 @@ def _dataset_of_case(
     at = (*at, "dataset")
     if not isinstance(name, str):
         return None
-    if name not in outline.datasets:
+    named = named_dataset(name, values, outline.datasets)
+    if named is None:
         known = ", ".join(outline.datasets) or "none"
         document.add(at, f'no data set "{name}" in this file; it has {known}', near(name, outline.datasets))
         return None
+    name, values = named
     raw = outline.datasets[name]
     lacking = [axis for axis in placeholders_of([name, raw]) if axis not in values]
     if lacking:
@@ -93,6 +140,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
         document.add(at, "expected setup, load or generator; found none of them")
     if entry.expect.hit_rate is not None:
         document.add((*at, "expect", "hit_rate"), "only a case expects a hit rate")
+    if entry.expect.encoding:
+        document.add((*at, "expect", "encoding"), "only a case expects an encoding")
     loaded = Keys(pattern="parallel")
     if entry.generator is not None and not entry.load:
         loaded = Keys(prefix="", maximum=entry.generator.count, pattern="parallel")
@@ -109,8 +158,8 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
     )
 
 
-def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document: Document, at: Path) -> Case | None:
-    group = entry.group or group
+def _case(entry: CaseEntry, dataset: Dataset | None, outline: Outline, document: Document, at: Path) -> Case | None:
+    group = entry.group or outline.group
     if group is None:
         document.add((*at, "group"), "missing", "give it in the case, or at the top for all cases of the file")
         return None
@@ -127,7 +176,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         connections=entry.connections,
         pipeline=entry.pipeline,
     )
-    copied_fields = {"description", "state", "setup", "expect", "config"}
+    copied_fields = {"description", "state", "setup", "expect", "config", "needs"}
     case = Case(
         name=entry.name,
         group=group,
@@ -135,6 +184,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         dataset=dataset,
         topology=_topology(entry.topology, document, at),
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
+        skips_unknown=outline.unknown_commands == "skip",
         file=document.file,
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in copied_fields},

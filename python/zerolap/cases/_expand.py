@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from zerolap.cases._document import MOST_CHARACTERS, MOST_VALUES, Document, Path
@@ -18,12 +18,35 @@ _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")
 
 
 def combinations(raw: Mapping[str, Any], document: Document, at: Path) -> Iterator[dict[str, str]]:
-    """Yield the values of each point of a case's matrix; one empty point if it has no matrix."""
-    axes = validated(Matrix, {"matrix": raw.get("matrix", {})}, document, at)
+    """Yield the values of each point of a case's matrix; one empty point if it has no matrix.
+
+    A list of matrices stands for the points of all of them.
+    """
+    given = raw.get("matrix", {})
+    if not isinstance(given, list):
+        yield from _points(raw, given, document, at)
+        return
+    if not given:
+        document.add((*at, "matrix"), "expected at least one entry; found none")
+        yield stand_in(raw)
+    for index, part in enumerate(given):
+        if isinstance(part, dict):
+            lists = {axis: values if isinstance(values, list) else [values] for axis, values in part.items()}
+            yield from _points(raw, lists, document, at, is_listed=True)
+        else:
+            document.add((*at, "matrix", index), "expected fields with values")
+            yield stand_in(raw)
+
+
+def _points(
+    raw: Mapping[str, Any], given: Any, document: Document, at: Path, *, is_listed: bool = False
+) -> Iterator[dict[str, str]]:
+    """Yield the points of one matrix; of a list of them, not every field needs to be in the case's name."""
+    axes = validated(Matrix, {"matrix": given}, document, at)
     if axes is None:
         yield stand_in(raw)
         return
-    in_name = placeholders_of(raw.get("name"))
+    in_name = list(axes.matrix) if is_listed else placeholders_of(raw.get("name"))
     distinguishing = {axis: values if axis in in_name else values[:1] for axis, values in axes.matrix.items()}
     for axis in axes.matrix:
         if not _AXIS.fullmatch(axis):
@@ -50,6 +73,27 @@ def _size(raw: Any) -> int:
 def stand_in(raw: Any) -> dict[str, str]:
     """Return substitutes for placeholders, so that values that no case uses can be checked."""
     return dict.fromkeys(placeholders_of(raw), "1")
+
+
+def named_dataset(name: str, values: Mapping[str, str], names: Iterable[str]) -> tuple[str, Mapping[str, str]] | None:
+    """Return the data set of that name as it is written in the file, and the values that fill it; none if none fits.
+
+    A case may write it as it is written there, or with values: `strings-100B` is `strings-{size}B` with a size of 100.
+    """
+    if name in (known := list(names)):
+        return name, values
+    meant = _TOKEN.sub(lambda match: match[1] or values.get(match[2][1:-1], match[2]), name)
+    if meant in known:
+        return meant, values
+    for template in known:
+        pattern = "".join(
+            f"(?P<{part[1:-1]}>[^-]+?)" if re.fullmatch(PLACEHOLDER, part) else re.escape(part)
+            for part in re.split(f"({PLACEHOLDER})", template)
+        )
+        match = re.fullmatch(pattern, meant) if placeholders_of(template) else None
+        if match is not None:
+            return template, match.groupdict()
+    return None
 
 
 def without_lone_placeholders(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -18,6 +18,7 @@ from zerolap.records import (
     LoadRange,
     Positive,
     Record,
+    RegimeEntry,
     State,
     fault_of_command,
 )
@@ -69,6 +70,7 @@ CommandLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholde
 SetupLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=False))]
 Scalar: TypeAlias = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_SCALARS))]
 Name: TypeAlias = Annotated[str, AfterValidator(_name_check)]
+UnknownCommands: TypeAlias = Literal["send", "skip"]
 Channel: TypeAlias = Annotated[str, AfterValidator(_channel_check)]
 
 
@@ -96,6 +98,21 @@ class CompanionEntry(Record):
     random_data: StrictBool | None = None
     listen: list[Channel] = Field(default_factory=list)
     listeners: Positive | None = None
+
+
+class RegimeFields(RegimeEntry):
+    """A regime in a file, whose commands and settings are checked."""
+
+    load: list[CommandLine] = Field(default_factory=list)
+    setup: list[SetupLine] = Field(default_factory=list)
+    beside: list[CommandLine] = Field(default_factory=list)
+    config: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class RegimeFile(Record):
+    """A file of regimes alone, as the package has one."""
+
+    regimes: dict[str, RegimeFields]
 
 
 class DatasetEntry(Record):
@@ -127,8 +144,11 @@ class CaseEntry(Record):
     setup: list[SetupLine] = Field(default_factory=list)
     dataset: str | None = None
     expect: Expect = Expect()
+    needs: list[str] = Field(default_factory=list)
     topology: Name = "standalone"
     config: dict[str, Scalar] = Field(default_factory=dict)
+    regimes: list[str] | None = None
+    without_regimes: list[str] = Field(default_factory=list)
 
 
 class Matrix(Record):
@@ -142,14 +162,18 @@ class CaseTemplate(CaseEntry, Matrix):
 
     model_config = ConfigDict(defer_build=True)
 
+    matrix: dict[str, list[Scalar]] | list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # type: ignore[assignment]
+
 
 class CaseFile(Record):
-    """Data sets and the cases that use them."""
+    """Data sets, regimes, and the cases that use them."""
 
     model_config = ConfigDict(defer_build=True)
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, DatasetEntry] = Field(default_factory=dict)
+    regimes: dict[str, RegimeFields] = Field(default_factory=dict)
     cases: list[CaseTemplate] = Field(min_length=1)
 
 
@@ -157,7 +181,9 @@ class Outline(Record):
     """A whole file before its cases and data sets are validated."""
 
     group: Name | None = None
+    unknown_commands: UnknownCommands = "send"
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    regimes: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cases: list[dict[str, Any]] = Field(min_length=1)
 
 

@@ -14,6 +14,7 @@ from zerolap.named_file import read_named
 from zerolap.records import Case, CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
+ALL_SUITES = "all"
 TOPOLOGIES = "topologies.yml"
 MOST_PATHS = 100_000
 MOST_FILES = 5_000
@@ -27,8 +28,8 @@ DIRECTORY_HINT = "give the directory that has the case files alone"
 def load_cases(directory_or_file: Path) -> list[Case]:
     """Read a case file, or all case files below a directory, in the lab's own format or the public one.
 
-    If neither exists, the argument is the name of a suite of the package, such as `geo`. Faults in a file of the public
-    format are warnings of its case, not errors.
+    If neither exists, the argument is the name of a suite of the package, such as `geo`, or `all`. Faults in a file of
+    the public format are warnings of its case, not errors.
 
     Raises:
         UsageError: There is no such file or suite, or the directory has no case file.
@@ -39,12 +40,14 @@ def load_cases(directory_or_file: Path) -> list[Case]:
         documents = [document for document in documents if _may_hold_cases(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
+    elif str(directory_or_file) == ALL_SUITES:
+        return packaged_cases()
     elif str(directory_or_file) in packaged_suites():
         return _packaged(str(directory_or_file))
     else:
         raise UsageError(
             f"{directory_or_file}: no such file or directory, nor a suite of that name",
-            hint=f"suites: {', '.join(packaged_suites())}",
+            hint=f"suites: {', '.join(packaged_suites())}; {ALL_SUITES} are all of them",
         )
     if not documents:
         raise UsageError(
@@ -81,7 +84,8 @@ def packaged_suites() -> list[str]:
 
 def packaged_cases() -> list[Case]:
     """Return the cases of all suites that come with the package."""
-    return [case for name in packaged_suites() for case in _packaged(name)]
+    files = (resources.files("zerolap.cases") / "suites" / f"{name}.yml" for name in packaged_suites())
+    return _cases([read_document(file.read_text(encoding="utf-8"), str(file)) for file in files])
 
 
 def _packaged(name: str) -> list[Case]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
 
+from zerolap.cases._regimes import cases_in_regimes_named
 from zerolap.cases._values import near
 from zerolap.records import Case, UsageError, container_of
 
@@ -19,11 +20,13 @@ def select(
     """Return the cases, in their order, that match at least one value of every option given.
 
     Patterns are names or globs; commands, in upper or lower case, and groups may be globs too. A container such as
-    XINFO matches all its subcommands.
+    XINFO matches all its subcommands. A pattern with an `@` also matches cases in regimes.
 
     Raises:
         UsageError: An option's value matches no case, or no case matches all options.
     """
+    patterns = list(patterns)
+    cases = [*cases, *cases_in_regimes_named(cases, patterns)]
     chosen = list(cases)
     options: list[tuple[str, list[str], Callable[[Case], list[str]]]] = [
         ("case", list(patterns), lambda case: [case.name]),

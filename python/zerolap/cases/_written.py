@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from zerolap.cases._document import Document, read_document
-from zerolap.cases._expand import combinations, filled
+from zerolap.cases._expand import combinations, filled, named_dataset
 from zerolap.records import PLACEHOLDER, Case, Filled, UsageError, number_of
 
 _WIDTH = 110
@@ -27,9 +27,14 @@ def case_file_of(case: Case) -> str:
     )
     fields = {name: value for name, value in raw.items() if name != "matrix"}
     written: dict[str, Any] = {"group": case.group}
+    if case.skips_unknown:
+        written["unknown_commands"] = "skip"
     if case.dataset is not None:
-        of_case = document.data["datasets"][raw["dataset"]]
-        written["datasets"] = {case.dataset.name: _plain(filled(of_case, values, document, ()))}
+        named = named_dataset(raw["dataset"], values, document.data["datasets"])
+        assert named is not None
+        of_case = document.data["datasets"][named[0]]
+        written["datasets"] = {case.dataset.name: _plain(filled(of_case, named[1], document, ()))}
+        fields["dataset"] = case.dataset.name
     written["cases"] = [_plain(filled(fields, values, document, ()))]
     return yaml.safe_dump(written, sort_keys=False, width=_WIDTH, allow_unicode=True)
 

@@ -30,6 +30,8 @@ Examples:
     zerolap compare HEAD~1 HEAD 'set-*' --repo ~/redis --engine counted,timed,traced
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --count-build
     zerolap compare HEAD~1 HEAD --repo ~/redis --wait 5m
+    zerolap compare HEAD~1 HEAD 'get-*' --repo ~/redis --engine counted --regimes all
+    zerolap compare HEAD~1 HEAD get-100B@300-connections --repo ~/redis
     zerolap compare --each-commit 7.2.3..7.2.4 'get-*' --repo ~/redis
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
@@ -64,6 +66,17 @@ Stacks = Annotated[
 ]
 
 
+Regimes = Annotated[
+    Literal["auto", "all", "none"] | None,
+    typer.Option(
+        help="Count cases in other regimes too, such as with large values or idle connections: those that what changed"
+        " calls for, all of all cases, or none. With --quick none are counted by default.",
+        show_default="auto",
+        rich_help_panel="How",
+    ),
+]
+
+
 @app.own(help=HELP)
 def compare(
     context: typer.Context,
@@ -77,6 +90,7 @@ def compare(
     sides: SideOptions,
     measuring: options.MeasuringOptions,
     stacks: Stacks = "changed",
+    regimes: Regimes = None,
     each_commit: EachCommit = False,
     submission: options.PlatformOptions,
     reports: options.Reports,
@@ -118,6 +132,7 @@ def compare(
             quick=measuring.quick,
             all_stacks=stacks == "all",
             count_build=measuring.count_build,
+            regimes=regimes or ("none" if measuring.quick else "auto"),
         ),
         command_line=command_line(context),
     )

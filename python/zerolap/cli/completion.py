@@ -57,9 +57,9 @@ def case_commands(context: typer.Context, incomplete: str) -> list[str]:
 
 def suites(_: typer.Context, incomplete: str) -> list[str]:
     """Complete the names of the suites; shells complete files by themselves."""
-    from zerolap.cases import packaged_suites
+    from zerolap.cases import ALL_SUITES, packaged_suites
 
-    return _offered(packaged_suites(), incomplete)
+    return _offered([*packaged_suites(), ALL_SUITES], incomplete)
 
 
 def topologies(_: typer.Context, incomplete: str) -> list[str]:

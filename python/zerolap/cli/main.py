@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 import traceback
 from types import FrameType
 from typing import Any
@@ -21,8 +22,9 @@ from zerolap.cli.verbs import PANELS, VERBS, panel_of
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
-MOST_QUOTED = 100
 """Few records refer to each other in cycles: to look for cycles as often as by default takes longer than many verbs."""
+MOST_QUOTED = 100
+SECONDS_OF_ONE_WISH = 1.0
 
 
 class LazyVerbs(PlainHelpOfGroup):
@@ -78,14 +80,25 @@ def root(
 
 
 class _Stop:
-    """Records that the user interrupted the work, which then determines the exit code."""
+    """Records that the user interrupted the work, which then determines the exit code.
+
+    A signal right after another is that same wish. A second exception would end the first one's cleaning up before it
+    has begun, and the threads of trials would then be waited for, which nobody has cancelled.
+    """
 
     def __init__(self) -> None:
-        self.asked = False
+        self._asked_at: float | None = None
+
+    @property
+    def asked(self) -> bool:
+        return self._asked_at is not None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        raise KeyboardInterrupt
+        now = time.monotonic()
+        is_repeated = self._asked_at is not None and now - self._asked_at < SECONDS_OF_ONE_WISH
+        if not is_repeated:
+            self._asked_at = now
+            raise KeyboardInterrupt
 
 
 def main() -> None:

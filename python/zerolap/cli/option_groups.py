@@ -19,11 +19,11 @@ PARAMETER = "parameter"
 def option(
     text: str, metavar: str, *, name: str | None = None, default: Any = None, complete: Any = None, **limits: Any
 ) -> Any:
-    """Return a field of a group that is an option with a value; its name is that of the field, unless one is given.
+    """Return a field of a group that is an option with a value; its name is that of the field, unless others are given.
 
     By the default `dataclasses.MISSING` it has to be given.
     """
-    names = [] if name is None else [name]
+    names = [] if name is None else name.split()
     information = typer.Option(*names, help=text, metavar=metavar, autocompletion=complete, **limits)
     return dataclasses.field(default=default, metadata={PARAMETER: information})
 

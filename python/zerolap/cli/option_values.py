@@ -49,15 +49,18 @@ def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None)
 
 
 def min_effects(text: str) -> dict[str, float]:
-    """Return the minimum effects by engine, and of memory, as fractions, with defaults for the others; raises `UsageError`."""
-    from zerolap.judge import DEFAULT_MIN_EFFECT, MEMORY
+    """Return the minimum effects by engine, of tails and of memory, as fractions, with defaults for the others.
+
+    Raises `UsageError`.
+    """
+    from zerolap.judge import DEFAULT_MIN_EFFECT, MEMORY, TAILS
 
     effects = dict(DEFAULT_MIN_EFFECT)
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not valid", hint="write timed=2%,counted=0.5%,memory=0.25%")
-        if match[1] != MEMORY:
+        if match[1] not in (TAILS, MEMORY):
             _require_comparing(match[1])
         if match[1] in WITHOUT_VERDICTS:
             reason = WITHOUT_VERDICTS[match[1]]

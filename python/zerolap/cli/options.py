@@ -50,9 +50,9 @@ class CaseOptions:
         ),
     ] = None
     cases_directory: Path | None = option(
-        "Case files, or the name of a suite such as geo, instead of the core suite.",
-        "DIR|FILE|SUITE",
-        name="--cases",
+        "Case files, or the name of a suite such as geo, or all suites, instead of the core suite.",
+        "DIR|FILE|SUITE|all",
+        name="--cases --suite",
         complete=completion.suites,
     )
     command: Words = option(
@@ -180,9 +180,9 @@ class MeasuringOptions:
         "Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.", "TIME"
     )
     min_effect: str = option(
-        "Smallest relevant change, by engine, and of counted bytes.",
+        "Smallest relevant change, by engine; `tail` is that of p99, `memory` that of counted bytes.",
         "ENGINE=SIZE",
-        default="counted=0.5%,timed=2%,memory=0.25%",
+        default="counted=0.5%,timed=2%,tail=10%,memory=0.25%",
     )
     quick: bool = flag("Only count, with smaller data sets and fewer requests.")
     count_build: bool = flag(

@@ -15,6 +15,7 @@ from zerolap.records import (
     CaseProfile,
     CheckReport,
     Comparison,
+    CoverageReport,
     EnvironmentMissing,
     History,
     Opportunities,
@@ -28,6 +29,7 @@ from zerolap.sheets import (
     Sheet,
     check_sheet,
     comparison_sheet,
+    coverage_sheet,
     history_sheet,
     opportunities_sheet,
     profile_sheet,
@@ -118,6 +120,13 @@ def write_history(history: History, reports: Reports, nothing: str = NO_CHANGES)
 def write_check(check: CheckReport, reports: Reports) -> None:
     """Write the document and the table of a check of cases."""
     write_sheet("a check", check, check_sheet(check), reports, identity=check.id)
+
+
+def write_coverage(coverage: CoverageReport, reports: Reports) -> None:
+    """Write the reports and the tables of the coverage of a server's commands."""
+    sheet = coverage_sheet(coverage)
+    html = {"html": partial(report.sheet_html, coverage, sheet)}
+    write_sheet("a coverage", coverage, sheet, reports, html, coverage.check)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:

@@ -1,6 +1,8 @@
 """`zerolap suites`: lists, shows and checks cases."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 
 CORE = "core"
+PROOF_SEED = 1
 
 app = Verb(help=VERBS["suites"])
 
@@ -26,7 +29,8 @@ def list_cases(*, cases: Annotated[options.CaseOptions, Without("topology")]) ->
 
     Examples:
         zerolap suites list --group stream
-        zerolap suites list --cases geo
+        zerolap suites list --suite geo
+        zerolap suites list --suite all --command XADD
     """
     from rich.table import Table
     from rich.text import Text
@@ -44,7 +48,7 @@ def list_cases(*, cases: Annotated[options.CaseOptions, Without("topology")]) ->
     if cases.cases_directory is None:
         others = [name for name in packaged_suites() if name != CORE]
         console.print(
-            Text(f"\nof the suite {CORE}; others: {', '.join(others)}: zerolap suites list --cases {others[0]}")
+            Text(f"\nof the suite {CORE}; others: {', '.join(others)}: zerolap suites list --suite {others[0]}|all")
         )
 
 
@@ -142,8 +146,6 @@ def check(
         ):
             raise typer.Exit(1)
         return
-    from dataclasses import replace
-
     from zerolap.cli.output import write_check
     from zerolap.cli.repeated_command import command_line
     from zerolap.lab import check as check_cases, check_request
@@ -162,6 +164,64 @@ def check(
             report = check_cases(request, lab)
     write_check(report, reports)
     raise typer.Exit(check_exit_code(report, fail_on_fault=fail_on_fault))
+
+
+@app.own()
+def coverage(
+    context: typer.Context,
+    server: options.Server = "redis-server",
+    *,
+    servers: Annotated[options.ServerOptions, Without("variant")],
+    cases: Annotated[options.CaseOptions, Only("cases_directory")],
+    measuring: Annotated[options.MeasuringOptions, Only("trial_limit")],
+    measure: Annotated[
+        bool,
+        typer.Option("--measure", help="Check all cases first: a command is covered if its case proves it."),
+    ] = False,
+    of_check: Annotated[
+        str | None,
+        typer.Option("--check", help="Take the proofs from this stored check of the same server.", metavar="ID"),
+    ] = None,
+    reports: Annotated[options.Reports, Only("json", "html", "markdown", "csv", "quiet")],
+    place: options.LabOptions,
+) -> None:
+    """Show which commands and subcommands of a server cases measure, which are excused, and which are missing.
+
+    Without --cases all suites of the package count. By default a command is covered that a case names. With --measure
+    or --check it is covered if a case without faults called it at least 1,000 times by the server's own count, none of
+    the calls failed or was rejected, and replies, hits and encodings are those that the case declares.
+
+    The exit code is 1 if a command is neither covered nor excused.
+
+    Examples:
+        zerolap suites coverage
+        zerolap suites coverage --server ./src/valkey-server --measure --markdown coverage.md
+        zerolap suites coverage --cases my-suites/ --json -
+    """
+    from zerolap.cases import ALL_SUITES
+    from zerolap.cli.output import write_coverage
+    from zerolap.cli.repeated_command import command_line
+    from zerolap.lab import check as check_cases, check_request, coverage as covered_by, stored_proofs
+    from zerolap.records import UsageError
+    from zerolap.store import Store
+
+    measuring.check()
+    if measure and of_check is not None:
+        raise UsageError("--measure and --check are two ways to prove", hint="leave one of them out")
+    chosen = replace(cases, cases_directory=cases.cases_directory or Path(ALL_SUITES)).selected()
+    requested, line = servers.requested(server), command_line(context)
+    with (
+        Store.open(place.store) as results,
+        place.lab(results, replace(measuring, quick=True), quiet=reports.quiet) as lab,
+    ):
+        check_of_cases = None
+        if of_check is not None:
+            check_of_cases = stored_proofs(of_check, chosen, results)
+        elif measure:
+            check_of_cases = check_cases(check_request(requested, chosen, PROOF_SEED, line), lab)
+        report = covered_by(requested, chosen, check_of_cases, lab, line)
+    write_coverage(report, reports)
+    raise typer.Exit(1 if report.uncovered else 0)
 
 
 def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:

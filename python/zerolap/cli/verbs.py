@@ -12,7 +12,7 @@ VERBS = {
     "profile": "Look once at where a case spends its time: functions, source lines, flame graph, files for profilers.",
     "snapshot": "Measure what BGSAVE, an AOF rewrite or a new replica costs the clients, over sizes of data.",
     "resume": "Continue a comparison, run, sweep or check that was interrupted or killed; nothing is measured twice.",
-    "suites": "List the cases, show one, or check case files.",
+    "suites": "List the cases, show one, check case files, or show which commands of a server they cover.",
     "serve": "Carry out requests submitted with --platform: on this machine, or with the agents of a fleet.",
     "agent": "Join a fleet, and build or measure on this machine for its conductor.",
     "fleet": "Set a fleet up, admit and revoke agents, show its state, and retry, cancel or drain.",

@@ -26,6 +26,7 @@ from zerolap.records import (
     BASE,
     CHECKS_OF_TIMING,
     HEAD,
+    TAIL_METRICS,
     Amounts,
     Case,
     Check,
@@ -44,7 +45,7 @@ from zerolap.store import Blobs
 
 T = TypeVar("T")
 
-OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us", "rss_bytes")
+OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us", "rss_bytes", *TAIL_METRICS)
 """Metrics that are of a start as a whole, and not of a typical slice."""
 FEWEST_STARTS = 2
 MOST_REFUSED = 3

@@ -7,6 +7,7 @@ from zerolap.documents.changed_functions import ExecutedChange, changed_function
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
+from zerolap.documents.regime_results import measured_regimes
 from zerolap.documents.results import Results
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
@@ -37,6 +38,10 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     of_anchor = [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
+    regimes = measured_regimes(results, cases)
+    # What is the same in a regime is in the line on it.
+    added = {case.name for case in results.in_regimes}
+    cases = [case for case in cases if case.case not in added or case.verdict != "same"]
     words = [case.verdict for case in cases]
     files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(
@@ -69,7 +74,13 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_files=files,
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
-        suite=suite_changes(cases, resolved.settings, code.executed_by if code is not None else {}),
+        suite=suite_changes(
+            [case for case in cases if case.case not in added],
+            resolved.settings,
+            code.executed_by if code is not None else {},
+            start_ratios_of(results, cases),
+        ),
+        regimes=regimes,
         cases=cases,
         skipped=list(resolved.skipped),
     )
@@ -85,8 +96,12 @@ def _changed_code(results: Results, explainer: CaseExplainer) -> tuple[ChangedFi
     if code is None or not code.unexecuted:
         return files, code
     measured = {case.name for case in results.resolved.cases}
-    proposed = [name for name in explainer.proposed_cases(code.unexecuted) if name not in measured]
-    return files, replace(code, functions=code.functions.model_copy(update={"proposed_cases": proposed}))
+    proposals = explainer.proposals(code.unexecuted)
+    proposed = {
+        "proposed_cases": [name for name in proposals.cases if name not in measured],
+        "tested_commands": proposals.tested_commands,
+    }
+    return files, replace(code, functions=code.functions.model_copy(update=proposed))
 
 
 def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:

@@ -47,11 +47,19 @@ class CaseExplainer(Protocol):
     def code(self) -> ComparedCode:
         """The code of both sides; raises `OSError`, `UnreadableFile`."""
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the known cases that may execute changed functions that no case executed."""
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> "Proposals":
+        """Return what may execute changed functions that no case executed."""
 
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, and what could not be measured."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Known cases that may execute functions, the likeliest first, and the commands that the change's tests send."""
+
+    cases: list[str]
+    tested_commands: list[str]
 
 
 @dataclass(frozen=True)
@@ -184,9 +192,10 @@ def _concluded(answered: AnsweredCase, explainer: CaseExplainer | None) -> CaseR
     cut_short = answered.is_cut_short and answers.verdict == "unsure"
     return CaseResult(
         case=case.name,
-        commands=case.verbs,
+        commands=case.own_verbs,
         group=case.group,
         topology=case.topology.name,
+        regime=case.regime.name if case.regime is not None else "",
         **asdict(answers),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
@@ -204,7 +213,9 @@ def _is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and not _has_counts(measured)
-    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed
+    # Of regimes that the lab has chosen only what changed is timed.
+    is_added = measured.case.regime is not None and measured.case.regime.is_added
+    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed and not is_added
     untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or not counted.speaks_against_case))
 

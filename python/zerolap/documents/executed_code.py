@@ -37,13 +37,13 @@ Lines: TypeAlias = Mapping[str, frozenset[int]]
 
 @dataclass(frozen=True)
 class ComparedCode:
-    """The code of both sides: functions, the code of each by name, lines with code, what differs.
+    """The code of both sides: functions, the code of each by name and file, lines with code, what differs.
 
     Without `programs` these cannot be compared, and functions count as changed by their lines alone.
     """
 
     functions: Mapping[Side, Sequence[SourceFunction]]
-    programs: Mapping[Side, Mapping[str, FunctionCode]] | None
+    programs: Mapping[Side, Mapping[tuple[str, str], FunctionCode]] | None
     code_lines: Mapping[Side, Lines]
     changes: Changes | UnknownChanges
 
@@ -68,14 +68,14 @@ class ExecutedCode:
 
 
 class ExecutedCases:
-    """What each measured case executed, read once for each of the recorded graphs."""
+    """What each measured case executed, read once for each of the recorded graphs; by default of all cases."""
 
-    def __init__(self, results: Results, code: ComparedCode) -> None:
+    def __init__(self, results: Results, code: ComparedCode, cases: Sequence[Case] | None = None) -> None:
         self.definitions = {side: SourceFunctions(functions) for side, functions in code.functions.items()}
         self._blobs = results.blobs
         self._code_lines = code.code_lines
         self._read: dict[tuple[Side, tuple[str, ...]], ExecutedCode] = {}
-        self._cases = [(case, results.counted.get(case.name)) for case in results.resolved.cases]
+        self._cases = [(case, results.counted.get(case.name)) for case in (results.cases if cases is None else cases)]
         counted = [trials for _, trials in self._cases if trials is not None and trials.usable and trials.all]
         self.is_whole = bool(counted) and all(_is_known(case, trials, results) for case, trials in self._cases)
         """Whether what is not among it was not executed: of all cases, all that was measured was counted."""
@@ -116,10 +116,11 @@ def _executed_code(
     for graph in graphs:
         shown = [as_in_graphs(file) for file in graph.files]
         for function in graph.functions:
-            if function.file is not None and (function.instructions > 0 or function.calls > 0):
+            # What a window executed less often than another one is executed too.
+            if function.file is not None and (function.instructions or function.calls):
                 files.add(shown[function.file])
                 functions.add((function.name, shown[function.file]))
-            lines |= {(shown[file], line) for file, line, cost in function.lines if cost > 0}
+            lines |= {(shown[file], line) for file, line, cost in function.lines if cost}
     owners = (definitions.at(file, line) for file, line in lines)
     functions |= {owner.key for owner in owners if owner is not None}
     files |= {file for file, _ in lines}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import AS_BUILT_COST, DEFAULT_MIN_EFFECT, MEMORY, MIN_BLOCKS, bytes_differ
+from zerolap.judge import AS_BUILT_COST, DEFAULT_MIN_EFFECT, MEMORY, MIN_BLOCKS, REGIME_BLOCKS, bytes_differ
 from zerolap.records import (
     BASE,
     CONTROL,
@@ -20,6 +20,7 @@ from zerolap.records import (
     Event,
     JobFailed,
     JobFinished,
+    Measurement,
     Resolved,
     TrialDone,
     TrialsJob,
@@ -32,6 +33,8 @@ COUNTING_SHARE = 0.5
 
 class Results:
     """All results of a request, taken in event by event.
+
+    `in_regimes` are the cases in regimes that were counted besides those of the request.
 
     `other` holds the trials of the engines `traced` and `loaded` and of those of plugins, by engine, and `recorded` the
     trials of jobs that have not ended. `blobs` are what measurements refer to.
@@ -52,6 +55,22 @@ class Results:
         self.blobs = blobs
         self._identities: dict[str, Identity] = {}
         self._identical = _IdenticalCases(-1)
+        self._in_regimes: dict[str, Case] = {}
+
+    @property
+    def in_regimes(self) -> list[Case]:
+        """The cases in regimes of which there are trials, by regime."""
+        return sorted(self._in_regimes.values(), key=lambda case: (case.regime.name if case.regime else "", case.name))
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases of the request, then those in regimes."""
+        return [*self.resolved.cases, *self.in_regimes]
+
+    def is_identical_in_regime(self, case: Case) -> bool:
+        """Return whether both sides of a case in a regime are known to execute the same."""
+        identity = self.identity(case)
+        return identity is not None and identity.is_identical
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
         """Take in an event; one that was taken in before changes nothing."""
@@ -112,6 +131,8 @@ class Results:
 
     def _trials(self, job: TrialsJob) -> Trials:
         case = job.case
+        if case.regime is not None and case.regime.is_added:
+            self._in_regimes.setdefault(case.name, case)
         if job.engine == "timed":
             trials = self.timed.get(case.name)
             if trials is None:
@@ -225,8 +246,17 @@ class Results:
         """
         left = self.seconds_left(counting="counted" in self.resolved.settings.engines)
         is_over = left is not None and left <= 0
-        every = map(self.of_case, self.resolved.cases)
-        return [measured for measured in every if is_over or measured.has_begun]
+        every = [self.of_case(case) for case in self.resolved.cases]
+        in_regimes = [self.of_case(case) for case in self.in_regimes if self._is_reported(case)]
+        return [*(measured for measured in every if is_over or measured.has_begun), *in_regimes]
+
+    def _is_reported(self, in_regime: Case) -> bool:
+        """Whether a case in a regime has verdicts: its first block led to more, or it fails on one side alone."""
+        trials = self.counted.get(in_regime.name)
+        if trials is None:
+            return False
+        sound = [side for side, of_side in trials.measurements.items() if of_side and all(map(_is_valid, of_side))]
+        return trials.blocks >= REGIME_BLOCKS or (trials.speaks_against_case and len(sound) == 1)
 
     def seconds_left(self, *, counting: bool = False) -> float | None:
         """Return what is left of the budget; none where there is none. Counted trials run side by side."""
@@ -258,6 +288,10 @@ class Results:
     def machine_seconds(self) -> float:
         """The machine time of all trials."""
         return self.counted_seconds + self.other_seconds
+
+
+def _is_valid(measurement: Measurement) -> bool:
+    return measurement.validity.valid
 
 
 @dataclass(frozen=True)

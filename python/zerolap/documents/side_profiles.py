@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.records import AllocationSites, CallCounts, CallGraph, Measurement, PerSide, SampledFunction, SampledPass, SampledSide
+from zerolap.records import (
+    AllocationSites,
+    CallCounts,
+    CallGraph,
+    Measurement,
+    PerSide,
+    SampledFunction,
+    SampledPass,
+    SampledSide,
+)
 from zerolap.store import Blobs
 
 TIMER_COST: Final = "instructions_per_tick"

@@ -51,6 +51,12 @@ from zerolap.engines.registry import (
 )
 from zerolap.engines.sampled import PASSES as PASSES
 from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as deployed
+from zerolap.engines.shared_start import (
+    SharedStart as SharedStart,
+    cases_per_start as cases_per_start,
+    share_start as share_start,
+    shared_servers as shared_servers,
+)
 from zerolap.engines.simulated import Simulated as Simulated
 from zerolap.engines.snapshot_figures import (
     EventMoments as EventMoments,

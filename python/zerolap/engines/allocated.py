@@ -189,4 +189,3 @@ def _own_allocator(program: bytes) -> Iterator[tuple[int, int]]:
             name = program[texts_at + name_at : texts_at + name_at + 40].partition(b"\0")[0]
             if name.startswith(OWN_PREFIX) and name.removeprefix(OWN_PREFIX) in USUAL:
                 yield name_at, entry_at
-

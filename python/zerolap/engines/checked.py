@@ -2,13 +2,14 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from zerolap.engines.engine import EngineTrial, Place, trials_of
 from zerolap.engines.probing import CommandSamples, ProbedCase, probe
 from zerolap.records import (
     Case,
     CaseFacts,
+    Check,
     CheckedCase,
     CommandFacts,
     Event,
@@ -70,8 +71,20 @@ def _facts(case: Case, probed: ProbedCase) -> CaseFacts:
         memory_limit_bytes=probed.memory_limit_bytes,
         burst_found=burst.found,
         hidden_errors=burst.hidden_errors,
+        calls=dict(burst.calls),
+        checks=[*burst.checks, *encoding_checks(case, [*probed.before.values(), *probed.after.values()])],
         evicts=case.config.get("maxmemory-policy", "noeviction") != "noeviction",
     )
+
+
+def encoding_checks(case: Case, samples: Sequence[CommandSamples]) -> list[Check]:
+    """Return the check of the encodings of all keys that requests named, where the case declares them."""
+    if not case.expect.encoding:
+        return []
+    found = sorted({encoding for of_command in samples for encoding in of_command.encodings})
+    declared = " or ".join(case.expect.encoding)
+    is_held = bool(found) and set(found) <= set(case.expect.encoding)
+    return [Check(check="encoding", ok=is_held, value=", ".join(found) or "none", limit=declared)]
 
 
 def _command(name: str, probed: ProbedCase) -> CommandFacts:
@@ -95,5 +108,6 @@ def _command(name: str, probed: ProbedCase) -> CommandFacts:
         life_seconds=before.shortest_life_seconds,
         example=example or before.example_of_missing or later.example_of_missing,
         burst_errors=0 if at_full_speed is None else at_full_speed.count,
+        encodings=dict(before.encodings + later.encodings),
         first_burst_error=None if at_full_speed is None else at_full_speed.first,
     )

@@ -7,6 +7,9 @@ from zerolap.load import SliceResult, shown_errors
 from zerolap.records import Case, Check, container_of
 from zerolap.server import KeyLookUps
 
+NIL = "nil"
+"""How replies that are null are counted, by each version of the protocol."""
+
 
 def reply_checks(case: Case, slices: Sequence[SliceResult], keys: KeyLookUps | None) -> list[Check]:
     """Return the checks of the replies of all measured slices: errors, hits, kinds; `keys` is the server's count."""
@@ -26,11 +29,12 @@ def reply_checks(case: Case, slices: Sequence[SliceResult], keys: KeyLookUps | N
 
 def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
     """The share of replies of the declared kind; nil replies are the hit rate's business."""
-    expected = sum(part.replies.get(kind, 0) for part in slices)
+    counted = NIL if kind == "null" else kind
+    expected = sum(part.replies.get(counted, 0) for part in slices)
     others: dict[str, int] = {}
     for part in slices:
         for name, count in part.replies.items():
-            if name not in (kind, "nil") and count:
+            if name not in (counted, NIL) and count:
                 others[name] = others.get(name, 0) + count
     total = expected + sum(others.values())
     share = expected / total if total else 0.0

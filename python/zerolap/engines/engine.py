@@ -13,6 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from zerolap.build import Builds, LinkFailed, Program
 from zerolap.engines.server_trial import PinnedTrial, deployed, filled
+from zerolap.engines.shared_start import SharedStart
 from zerolap.host import Pinning, Processors, choose_pinning
 from zerolap.load import LoadHost, Target
 from zerolap.records import (
@@ -48,7 +49,7 @@ class Place:
     only. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds.
     `load_host` is a machine from which timed trials put load on their servers, by default this one. With
     `reports_abilities`, what was built is started and asked for its commands and settings. A trial may take
-    `trial_seconds`.
+    `trial_seconds`. `shared` holds the servers of a start for jobs that are carried out in turn.
     """
 
     builds: Builds
@@ -61,6 +62,7 @@ class Place:
     load_host: LoadHost | None = None
     reports_abilities: bool = False
     trial_seconds: float = TRIAL_SECONDS
+    shared: SharedStart | None = None
 
     def program(self, server: ServerSpec) -> Program:
         """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""

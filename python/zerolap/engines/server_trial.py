@@ -7,7 +7,16 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.host import Pinning
-from zerolap.load import Companions, Instrument, Target, companions, packaged, prepare
+from zerolap.load import (
+    Companions,
+    Instrument,
+    Target,
+    companions,
+    idle_connections,
+    packaged,
+    prepare,
+    warm_up,
+)
 from zerolap.records import Case, Check, Client, ServerSpec, Topology
 from zerolap.server import Deployment, Launch, MachinePort, deploy, named_death, open_port
 
@@ -108,4 +117,7 @@ def filled(
             (attach_replicas or deployment.attach_replicas)()
             chosen = trial.case.companions if clients is None else clients
             beside = stack.enter_context(companions(target.server, chosen, trial.seed, trial.load_log, processors))
+            if trial.case.regime is not None:
+                stack.enter_context(idle_connections(target.server, trial.case.regime.idle_connections))
+                warm_up(target, trial.case, trial.case.regime.warm_requests, trial.seed, trial.load_log)
         yield FilledData(checks, beside)

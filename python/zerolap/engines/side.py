@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from zerolap.build import Program
 from zerolap.engines.server_trial import PinnedTrial, deployed, deployed_at, filled
+from zerolap.engines.shared_start import SharedStart
 from zerolap.engines.slices import TimedSide
 from zerolap.load import OWN_TOOL, LoadGenerator, LoadHost, Target, load_program, prepare, timed_arguments
-from zerolap.records import CaseRefused, Check, TrialsJob
+from zerolap.records import CaseRefused, Check, Side, TrialsJob
 from zerolap.server import Deployment, SummedStatistics, named_death
 
 
@@ -19,6 +21,27 @@ def set_up(
     Returns the checks of the keyspace too. Raises `TrialFailed` with the server's log.
     """
     deployment, generator = stack.enter_context(_deployed(trial, load_host))
+    return _filled_side(stack, trial, deployment, generator)
+
+
+def set_up_shared(
+    stack: contextlib.ExitStack, trial: PinnedTrial, side: Side, shared: SharedStart
+) -> tuple[TimedSide, list[Check]]:
+    """Fill the server of a start that several cases share, as `set_up`; it outlives `stack`."""
+    deployment = shared.deployment(
+        side, lambda directory: deployed(replace(trial, directory=directory), trial.server.topology)
+    )
+    filled_side, checks = _filled_side(stack, trial, deployment, _load_of(trial, deployment))
+    stack.callback(filled_side.thaw)
+    return filled_side, checks
+
+
+def _filled_side(
+    stack: contextlib.ExitStack,
+    trial: PinnedTrial,
+    deployment: Deployment,
+    generator: contextlib.AbstractContextManager[LoadGenerator],
+) -> tuple[TimedSide, list[Check]]:
     case, target = trial.case, Target.of(deployment)
 
     def refill() -> None:
@@ -44,13 +67,17 @@ def _deployed(
     case, seed = trial.case, trial.seed
     if load_host is None:
         with deployed(trial, trial.server.topology) as deployment:
-            arguments = timed_arguments(case.client, seed, trial.pinning.client)
-            yield deployment, load_program(Target.of(deployment).reach, trial.load_log, arguments)
+            yield deployment, _load_of(trial, deployment)
     else:
         with deployed_at(trial, load_host.address) as (deployment, port):
             if deployment.nodes[0].server.load_login is not None:
                 raise CaseRefused("a load host does not log in to a server that asks for a password")
             yield deployment, load_host.start(case, seed, port.number)
+
+
+def _load_of(trial: PinnedTrial, deployment: Deployment) -> contextlib.AbstractContextManager[LoadGenerator]:
+    arguments = timed_arguments(trial.case.client, trial.seed, trial.pinning.client)
+    return load_program(Target.of(deployment).reach, trial.load_log, arguments)
 
 
 def require_standalone(job: TrialsJob, programs: Iterable[Program]) -> None:

@@ -138,6 +138,27 @@ class Slice:
         return {name: value for name, value in values.items() if value > 0 and math.isfinite(value)}
 
 
+@dataclass(frozen=True)
+class SentSlice:
+    """The replies of a slice, and the CPU times of each server over it."""
+
+    result: SliceResult
+    cpu: Sequence[CpuTimes]
+    stolen_seconds: float = 0.0
+
+    @property
+    def waited_share(self) -> float:
+        """For what part of the slice servers or load waited for processors that others had; all of it where stolen.
+
+        A main thread that waits for the threads of its own server waits for nobody else.
+        """
+        if self.stolen_seconds > 0:
+            return 1.0
+        total_ns = sum(one.total_ns for one in self.cpu)
+        of_servers_ns = sum(max(0, one.main_waited_ns - (total_ns - one.main_ns)) for one in self.cpu)
+        return (of_servers_ns + (self.result.client_wait_ns or 0)) / max(1, self.result.elapsed_ns)
+
+
 @dataclass
 class TimedSide:
     """A deployment that is up and loaded, with its connected load generator; the first server is its first primary.
@@ -182,6 +203,23 @@ class TimedSide:
             servers=len(self.servers),
             stolen_seconds=stolen_seconds,
         )
+
+    def send(self, work: SliceWork) -> SentSlice:
+        """Carry out a slice of which latencies alone are wanted: the server is asked nothing before and after it.
+
+        What is dropped is sent at full speed.
+        """
+        with self._awake():
+            if self.case.state == "drains":
+                self.refill()
+            if work.dropped:
+                self.load.slice(work.dropped)
+            stolen_before, before = self.stolen_seconds(), self._cpu()
+            result = self.load.slice(work.requests, work.per_second)
+            cpu = [after - one for after, one in zip(self._cpu(), before, strict=True)]
+            stolen_seconds = self.stolen_seconds() - stolen_before
+            self.beside.require_running()
+        return SentSlice(result, cpu, stolen_seconds)
 
     def run_for(self, seconds: float, work: SliceWork) -> list[Slice]:
         """Carry out slices until so many seconds are over, one at least."""
@@ -236,6 +274,12 @@ class TimedSide:
         """Stop the server whenever it is not its turn."""
         self.freezes = True
         self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a server that was stopped between its turns go on for good."""
+        if self.freezes and self.servers[0].alive:
+            self._signal(signal.SIGCONT)
+        self.freezes = False
 
     def _signal(self, number: signal.Signals) -> None:
         """Send a signal to the server and to what it has forked."""

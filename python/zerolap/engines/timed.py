@@ -19,9 +19,11 @@ from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import Deadline, Place, named_failure
+from zerolap.engines.open_loop import OpenLoop, base_of, run_open_loop, with_tails
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs, set_up_order
 from zerolap.engines.server_trial import PinnedTrial
-from zerolap.engines.side import require_standalone, set_up
+from zerolap.engines.shared_start import SharedStart, key_of
+from zerolap.engines.side import require_standalone, set_up, set_up_shared
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
 from zerolap.load import LoadHost, MachineWatch, reference_ns
@@ -37,6 +39,7 @@ from zerolap.records import (
     Event,
     JobFinished,
     Measurement,
+    OpenLoadRecord,
     Placement,
     ServerSpec,
     Side,
@@ -52,7 +55,7 @@ from zerolap.records import (
 )
 from zerolap.server import first_dead, read_resident_bytes
 
-METHOD = 5
+METHOD = 6
 """The version of the method, raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 1
@@ -144,12 +147,15 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
                     pinning=pinning,
                     amounts=amounts,
                     load_host=place.load_host,
+                    shared=place.shared if place.load_host is None else None,
                 )
             )
         failed = [check for one in started.measurements.values() for check in one.validity.failed]
         disturbed = {check.check for check in failed if check.check in CHECKS_OF_TIMING}
         if not disturbed or any(check.check not in CHECKS_OF_TIMING for check in failed) or attempt == REPEATS:
             break
+        if place.shared is not None:
+            place.shared.drop()
         lost_seconds += sum(one.seconds for one in started.measurements.values()) / len(job.servers)
         if "slice_seconds" in disturbed and amounts.per_second is None:
             amounts = amounts.model_copy(update={"slice_requests": None})
@@ -179,7 +185,8 @@ class TimedStart:
     """What one start of every side needs; the requests of a slice are chosen from a first look where there are none.
 
     At a rate of `per_second` the sides are sent the same, however fast they are. `looks` are slices to run before all
-    others, where another side has run them to choose the requests. `load_host` sends them, or this machine.
+    others, where another side has run them to choose the requests. `load_host` sends them, or this machine. The servers
+    are those of `shared`, where other cases have the same ones.
     """
 
     case: Case
@@ -191,6 +198,7 @@ class TimedStart:
     amounts: Amounts
     looks: tuple[int, ...] = ()
     load_host: LoadHost | None = None
+    shared: SharedStart | None = None
 
 
 @dataclass(frozen=True)
@@ -241,10 +249,24 @@ def time_start(start: TimedStart) -> StartOutcome:
     """
     if not start.amounts.alone:
         try:
-            return _time_together(start)
+            return _time_shared(start)
         except _DoesNotFitTwice:
             pass
-    return _time_one_after_the_other(start)
+    if start.shared is not None:
+        start.shared.drop()
+    return _time_one_after_the_other(replace(start, shared=None))
+
+
+def _time_shared(start: TimedStart) -> StartOutcome:
+    """Carry out a start on servers that other cases may have had before; it is recorded how many."""
+    if start.shared is None:
+        return _time_together(start)
+    with start.shared.case(key_of(start.programs, (start.seed, start.servers, start.pinning))) as position:
+        started = _time_together(start)
+    measurements = {
+        side: one.model_copy(update={"start_position": position}) for side, one in started.measurements.items()
+    }
+    return replace(started, measurements=measurements)
 
 
 def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
@@ -282,20 +304,26 @@ def _time_together(start: TimedStart) -> StartOutcome:
         for side in set_up_order(list(start.servers), start.seed, start.case.name):
             _require_memory(sides.values())
             with named_failure(start.servers, side):
-                sides[side], filled[side] = set_up(stack, _trial_of(start, side), start.load_host)
+                trial = _trial_of(start, side)
+                sides[side], filled[side] = (
+                    set_up(stack, trial, start.load_host)
+                    if start.shared is None
+                    else set_up_shared(stack, trial, side, start.shared)
+                )
             sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
             if stolen_seconds(processors) > 0:
                 # Reading it takes long on large machines; one that has never lost any time is not virtual.
                 sides[side].stolen_seconds = partial(stolen_seconds, processors)
         # Here neither servers nor load have anything to do, and it disturbs no slice.
-        control_ns = reference_ns(start.pinning.server[0], start.directory / "reference")
+        control_ns = _control_ns(start)
         chance = random.Random(f"{start.seed} {start.case.name}")
         is_copied = all(server.runs_from_copy for side in sides.values() for server in side.servers)
         with _naming_the_dead(sides), _watched(start, sides) as watches:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
-            resident = {name: sum(map(read_resident_bytes, side.processes)) for name, side in sides.items()}
+            of_start = {name: _figures_of_start(side, control_ns) for name, side in sides.items()}
+            open_loop = _open_loop(start, sides, slices, chance)
     seconds = (time.monotonic() - began) / len(sides)
     # For both sides alike: the elapsed time of one's quiet slices and of all of the other's are not comparable.
     counted = counted_for_elapsed(slices)
@@ -303,17 +331,32 @@ def _time_together(start: TimedStart) -> StartOutcome:
     if len(sides) > 1:
         noise = [_of_both_sides(check) for check in noise]
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
+    if open_loop is not None:
+        amounts = amounts.model_copy(update={"open_loop": open_loop.loads})
     return StartOutcome(
         measurements={
-            side: _measurement(
-                start.case, slices[side], counted[side], [*filled[side], *noise], work, control_ns, resident[side]
+            side: with_tails(
+                _measurement(start.case, slices[side], counted[side], [*filled[side], *noise], work, of_start[side]),
+                open_loop,
+                side,
             ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
-        timelines={side: _timeline(slices[side]) for side in sides},
+        timelines={
+            side: _timeline(slices[side], [] if open_loop is None else open_loop.records[side]) for side in sides
+        },
         looks=chosen.looks,
         is_copied=is_copied,
     )
+
+
+def _control_ns(start: TimedStart) -> float:
+    """Return how long the server's processor takes for the reference work; cases of one start have it once."""
+    known = None if start.shared is None else start.shared.control_ns
+    found = known or reference_ns(start.pinning.server[0], start.directory / "reference")
+    if start.shared is not None:
+        start.shared.control_ns = found
+    return found
 
 
 def _of_both_sides(check: Check) -> Check:
@@ -392,8 +435,7 @@ def _measurement(
     counted_for_elapsed: Sequence[Slice],
     filled: Sequence[Check],
     work: SliceWork,
-    control_ns: float,
-    resident_bytes: int,
+    of_start: Mapping[str, float],
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -405,10 +447,16 @@ def _measurement(
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     requests = sum(one.result.requests for one in counted_for_elapsed)
     metrics["elapsed_ns_per_op"] = sum(one.result.elapsed_ns for one in counted_for_elapsed) / requests
-    metrics[CONTROL] = control_ns
-    if resident_bytes > 0:
-        metrics["rss_bytes"] = float(resident_bytes)
-    return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
+    return Measurement(
+        metrics={**metrics, **of_start, **_latencies(slices)}, validity=Validity.of(checks), method=METHOD
+    )
+
+
+def _figures_of_start(side: TimedSide, control_ns: float) -> dict[str, float]:
+    """Return what is measured of a start once: the machine's speed before it, the server's memory after it."""
+    figures = {CONTROL: control_ns}
+    resident = sum(map(read_resident_bytes, side.processes))
+    return figures | {"rss_bytes": float(resident)} if resident > 0 else figures
 
 
 def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Sequence[Slice]]:
@@ -432,8 +480,19 @@ def _latencies(slices: Sequence[Slice]) -> dict[str, float]:
     return {**found, "latency_max_us": longest}
 
 
-def _timeline(slices: Sequence[Slice]) -> Timeline:
+def _open_loop(
+    start: TimedStart, sides: Mapping[Side, TimedSide], slices: Mapping[Side, Sequence[Slice]], chance: random.Random
+) -> OpenLoop | None:
+    """Carry out the open loop of a start that is to have one; sides that are not up together have none to compare."""
+    amounts = start.amounts
+    if amounts.open_loop is None or amounts.per_second is not None or len(sides) < 2:
+        return None
+    return run_open_loop(sides, start.case, amounts.open_loop, base_of(slices), chance)
+
+
+def _timeline(slices: Sequence[Slice], open_loop: Sequence[OpenLoadRecord]) -> Timeline:
     return Timeline(
+        open_loop=[*open_loop],
         slices=[
             SliceRecord(
                 requests=one.result.requests,

@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap.explain.text import joined
-from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, LopsidedReason, Verdict, WildStarts
+from zerolap.records import (
+    CHANGED,
+    METRICS,
+    TAIL,
+    TAIL_METRICS,
+    UNCHANGED,
+    Finding,
+    LopsidedReason,
+    Verdict,
+    WildStarts,
+)
 
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
@@ -148,8 +158,13 @@ def _percent(verdict: Verdict) -> str:
 
 
 def explain_slow_starts(verdicts: Sequence[Verdict]) -> Finding | None:
-    """Return the finding on starts far from the others; none where they leave all verdicts as they are."""
+    """Return the finding on starts far from the others; none where they leave all verdicts as they are.
+
+    Tails that need not be known for time to be differ much between all starts.
+    """
     for verdict in verdicts:
+        if verdict.metric in TAIL_METRICS and verdict.metric != TAIL:
+            continue
         if verdict.wild_starts is not None and verdict.wild_starts.reason is not None:
             metric = METRICS.get(verdict.metric)
             label = verdict.metric if metric is None else metric.label

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, Record, TrialDone, TrialsJob
 
-PROTOCOL: Final = 6
+PROTOCOL: Final = 7
 """The number of this form of the messages; another form has another number."""
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]

@@ -76,12 +76,14 @@ from zerolap.judge.levels import (
     bounds_95 as bounds_95,
     levels_of as levels_of,
 )
+from zerolap.judge.look_levels import look_at_time as look_at_time
 from zerolap.judge.looks import (
     ALL_LOOKS as ALL_LOOKS,
     COUNTED_LOOKS as COUNTED_LOOKS,
     LOOKS as LOOKS,
     MAX_BLOCKS as MAX_BLOCKS,
     MIN_BLOCKS as MIN_BLOCKS,
+    REGIME_BLOCKS as REGIME_BLOCKS,
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )
@@ -92,6 +94,7 @@ from zerolap.judge.pooled_changes import (
     CasesTogether as CasesTogether,
     pooled_changes as pooled_changes,
 )
+from zerolap.judge.regime_screening import shows_other_change as shows_other_change
 from zerolap.judge.regressions import (
     CaseRegression as CaseRegression,
     PushChange as PushChange,
@@ -123,6 +126,7 @@ from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT as DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL as EQUIVALENCE_LEVEL,
     PLUGIN_MIN_EFFECT as PLUGIN_MIN_EFFECT,
+    TAILS as TAILS,
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,

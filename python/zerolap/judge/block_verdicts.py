@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
+from zerolap.judge.look_levels import PartOfError
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
 from zerolap.judge.verdict_rule import Change, Look, Q, UnadjustedVerdict
 from zerolap.records import UNCHANGED, Measurement, MetricRule, Verdict
@@ -90,7 +91,7 @@ def judge_blocks(
     if min_effect * unit < smallest_change:
         min_effect = smallest_change / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
-    look = Look(metric, change_at, share_of_look(COUNTED_LOOKS, len(pairs)), min_effect, q)
+    look = Look(metric, change_at, PartOfError(share_of_look(COUNTED_LOOKS, len(pairs))), min_effect, q)
     return look.verdict(look.judged(), (base_mean, head_mean), len(pairs), len(pairs))
 
 

@@ -9,9 +9,10 @@ from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_mo
 from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
 from zerolap.judge.memory_verdicts import BYTES, MEMORY, MEMORY_MIN_EFFECT, judge_memory
+from zerolap.judge.tail_rules import min_effect_of, tail_wants_more_starts
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
 from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
-from zerolap.records import METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
+from zerolap.records import METRICS, TAIL, TAIL_METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
 
 WHOLE_COST = "whole_cpu_ns_per_op"
 """CPU time of all slices, not of a typical one: with timers, background threads and forked children."""
@@ -29,8 +30,8 @@ COSTS = (
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 """CPU time of both programs in the layouts that they were built with, from which a change may also come."""
 ELAPSED = "elapsed_ns_per_op"
-SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
-"""What users get; the tail beyond is too rare in a start to be compared."""
+SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us", *TAIL_METRICS)
+"""What users get; the tail of a closed loop beyond its p99 is too rare in a start to be compared."""
 RESIDENT: Final = "rss_bytes"
 """What the process of a server takes: judged by starts as times are, and never among their metrics."""
 JUDGED_TIMES = (*COSTS, *SERVED)
@@ -217,7 +218,8 @@ def judge_time(
         is_fixed = of_sources and any(of_case.has_fixed_layouts for of_case in group.values())
         variance = layout_variance(metric, bank) if is_fixed else 0.0
         pairs = {case: of_case.pairs for case, of_case in group.items()}
-        judged |= judge_timed(metric, pairs, settings.min_effect["timed"], spreads, settings.q, variance)
+        min_effect = min_effect_of(metric, settings.min_effect)
+        judged |= judge_timed(metric, pairs, min_effect, spreads, settings.q, variance)
     return judged
 
 
@@ -242,11 +244,13 @@ def undecided_in_time(
     """Return the cases that a further look could decide.
 
     A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
-    batches differ, and throughput; a likely change beside that is looked at again. Of the sample of identical cases
+    batches differ, and throughput; a likely change beside that is looked at again. The p99 of the open loop has to be
+    too, but for that alone there are fewer looks. Of the sample of identical cases
     nothing but a change is asked for: where it is not likely, they are looked at no further.
     """
     q = settings.q
     beside = judge_time(WHOLE_COST, {case: looked_at.of_cost for case, looked_at in cases.items()}, settings, bank)
+    tails = judge_time(TAIL, {case: looked_at.at_full_speed for case, looked_at in cases.items()}, settings, bank)
     needed = _judge_needed_times(cases, settings, bank)
     open_cases = {case: judged for case, judged in needed.items() if not _has_changed(judged, comparisons, q)}
     if sample & (needed.keys() - open_cases.keys()):
@@ -259,7 +263,10 @@ def undecided_in_time(
             return False
         if case not in sample and any(wants_more_starts(verdict, number, comparisons, q) for verdict in judged):
             return True
-        hints = [*(judged if case in sample else ()), *([beside[case]] if case in beside else ())]
+        tail = tails.get(case)
+        if tail is not None and case not in sample and tail_wants_more_starts(tail, number, comparisons, q):
+            return True
+        hints = [*(judged if case in sample else ()), *(of[case] for of in (beside, tails) if case in of)]
         return any(hints_at_change(verdict, number, comparisons, q) for verdict in hints)
 
     return frozenset(case for case, judged in open_cases.items() if is_worth_a_look(case, judged))

@@ -27,6 +27,19 @@ def faults_of(facts: CaseFacts) -> list[Fault]:
     if not any(command.requests for command in facts.commands):
         return [Fault(kind="no requests", text="no request was made")]
     found = [fault for command in facts.commands for fault in _of_command(command, facts)]
+    if any(check.check == "hit_rate" and not check.limit.startswith(">") for check in facts.checks):
+        # The case declares that it misses: its own bound replaces that of the lab.
+        found = [fault for fault in found if fault.kind != "misses"]
+    found += [
+        Fault(
+            kind="expectation",
+            text=f"{check.check.replace('_', ' ')} is {_shown(check.value)}; expected {check.limit}",
+            value=check.value if isinstance(check.value, float) else None,
+            limit=check.limit,
+        )
+        for check in facts.checks
+        if not check.ok
+    ]
     of_all = [_hidden(facts), _saturated(facts)]
     if not any(fault.kind == "drained" for fault in found):
         of_all.append(used_up(facts))
@@ -102,6 +115,10 @@ def _hidden(facts: CaseFacts) -> Fault | None:
         f"the server counts {facts.hidden_errors:,} errors in {facts.burst_requests:,} requests that no reply reports"
     )
     return Fault(kind="errors", text=text, value=share, limit=f"<= {LARGEST_HIDDEN_SHARE}")
+
+
+def _shown(value: float | str | None) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _saturated(facts: CaseFacts) -> Fault | None:

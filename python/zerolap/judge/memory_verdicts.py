@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from zerolap import _core
+from zerolap.judge.look_levels import PartOfError
 from zerolap.judge.looks import COUNTED_LOOKS, share_of_look
 from zerolap.judge.verdict_rule import DEFAULT_MIN_EFFECT, Change, Look, Q, UnadjustedVerdict
 from zerolap.records import METRICS, Measurement, Verdict
@@ -72,7 +73,8 @@ def _judged(name: str, pairs: Sequence[tuple[float, float]], min_effect: float, 
     margin = max(min_effect, SMALLEST_CHANGE[name] / unit)
     if base == head or len(pairs) == 1:
         return _exact(name, sides, len(pairs), margin, (sides[1] - sides[0]) / unit)
-    look = Look(METRICS[name], partial(_change, base, head), share_of_look(COUNTED_LOOKS, len(pairs)), margin, q)
+    share = PartOfError(share_of_look(COUNTED_LOOKS, len(pairs)))
+    look = Look(METRICS[name], partial(_change, base, head), share, margin, q)
     return look.verdict(look.judged(), sides, len(pairs), len(pairs))
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.looks import share_of_look, timed_looks
-from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
+from zerolap.judge.look_levels import LookError, look_at_time
+from zerolap.judge.looks import ALL_LOOKS, timed_looks
+from zerolap.judge.lopsided_starts import OfAllCases, looked_at_wild_starts
 from zerolap.judge.verdict_rule import (
     HINT,
     Look,
@@ -18,7 +19,7 @@ from zerolap.judge.verdict_rule import (
     sides_around,
 )
 from zerolap.judge.wild_starts import bounded, bounded_starts
-from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline
+from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
 """The smallest standard deviation of a start's log ratio: no timer resolves less."""
@@ -87,6 +88,7 @@ def judge_timed(
     bank: Sequence[Spread] = (),
     q: float = Q,
     layout_variance: float = 0.0,
+    look_at: Callable[[float, int, float], LookError] = look_at_time,
 ) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
@@ -96,24 +98,24 @@ def judge_timed(
     single starts can do is bounded; wild ones can leave a verdict unsure.
 
     `layout_variance` is that of a change between two layouts: where each side has the same one in all starts, they show
-    nothing of it, and no number of starts averages it out.
+    nothing of it, and no number of starts averages it out. `look_at` is what a
+    look at so many starts may err, whose variance is known with such degrees of freedom beside their own.
     """
     measured = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
     bounded_cases = bounded_starts(measured)
     samples = {name: starts.values for name, starts in bounded_cases.items()}
-    are_cases_lopsided = are_lopsided(bounded_cases.values())
+    of_all = OfAllCases.of(bounded_cases.values())
     prior = _prior(samples.values(), bank)
-    judged, looks = {}, timed_looks(min_effect)
+    judged = {}
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
         change_at = partial(moderated_change, *_with_layout(changes, prior, layout_variance), RESOLUTION)
         starts = cases[name]
-        look = Look(METRICS[metric], change_at, share_of_look(looks, len(starts)), min_effect, q)
+        error = look_at(min_effect, len(starts), 0.0 if prior is None else prior[1])
+        look = Look(METRICS[metric], change_at, error, min_effect, q)
         word, found = look.judged()
-        word, wild_starts = looked_at_wild_starts(
-            METRICS[metric], bounded_cases[name], word, look.margin, are_others_lopsided=are_cases_lopsided
-        )
+        word, wild_starts = looked_at_wild_starts(METRICS[metric], bounded_cases[name], word, look.margin, of_all)
         # Both sides' trimmed means, on the logarithmic scale as the changes are. Pairs measure the change better than
         # each side's own mean, as both sides of a pair share the state of the machine.
         centre = math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))
@@ -160,14 +162,27 @@ def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
 
 
 def wants_more_starts(judged: UnadjustedVerdict, starts: int, comparisons: int, q: float = Q) -> bool:
-    """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
+    """Whether a further look could decide what is still unsure, or a change that q would not bear out.
+
+    A change that is certain, and about as large as matters, is looked at longer than others.
+    """
     verdict = judged.verdict
     last = timed_looks(verdict.min_effect)[-1]
     if starts >= last:
-        return False
+        return starts < ALL_LOOKS[-1] and judged.p * comparisons <= q and _may_matter(verdict)
     if verdict.verdict == "unsure":
         return not _is_out_of_reach(judged, starts, last)
     return verdict.verdict not in UNCHANGED and not is_certain_change(judged, comparisons, q)
+
+
+def _may_matter(verdict: Verdict) -> bool:
+    """Whether a change that no chance explains may be as large as matters, though its estimate is smaller."""
+    is_of_typical_starts = verdict.wild_starts is None or verdict.wild_starts.reason is None
+    return (
+        verdict.verdict == "unsure"
+        and is_of_typical_starts
+        and abs(verdict.change) <= verdict.min_effect < max(abs(verdict.low), abs(verdict.high))
+    )
 
 
 def is_certain_change(judged: UnadjustedVerdict, comparisons: int, q: float = Q) -> bool:
@@ -181,17 +196,17 @@ def hints_at_change(judged: UnadjustedVerdict, starts: int, comparisons: int, q:
     It is undecided, and the change is likely.
     """
     verdict = judged.verdict
-    looks = timed_looks(verdict.min_effect)
+    last = timed_looks(verdict.min_effect)[-1]
     is_decided = verdict.verdict in UNCHANGED or is_certain_change(judged, comparisons, q)
-    return starts < looks[-1] and not is_decided and _is_likely(judged, starts)
+    return starts < last and not is_decided and _is_likely(judged, starts)
 
 
 def _is_likely(judged: UnadjustedVerdict, starts: int) -> bool:
     """Whether chance gives such a change at this look to less than `HINT` of comparisons without one.
 
-    That is the smaller of `HINT` and the look's share of the error, since p is for all looks and at most 1.
+    A p is for all looks and at most 1: at a look of less error than `HINT` no change is likely whose p is 1.
     """
-    return judged.p < min(1.0, HINT / share_of_look(timed_looks(judged.verdict.min_effect), starts))
+    return judged.p < look_at_time(judged.verdict.min_effect, starts).of_all(HINT)
 
 
 def _is_out_of_reach(judged: UnadjustedVerdict, starts: int, last: int) -> bool:

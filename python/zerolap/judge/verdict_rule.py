@@ -3,13 +3,30 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from zerolap import _core
+from zerolap.judge.look_levels import LookError
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord, WildStarts
+from zerolap.records import (
+    FAR_TAIL,
+    LONGEST_PAUSE,
+    REGRESSION_RULE,
+    TAIL,
+    TAIL_AT_HALF,
+    UNCHANGED,
+    MetricRule,
+    Settings,
+    Verdict,
+    VerdictWord,
+    WildStarts,
+)
 
-DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, "memory": 0.0025}
-"""The smallest change that matters, by engine, as a fraction; bytes that are counted have their own."""
+TAILS: Final = "tail"
+"""What the minimum effect of the tails of an open loop is named by, beside those of engines."""
+
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02, TAILS: 0.1, "memory": 0.0025}
+"""The smallest change that matters, by engine, as a fraction; tails and counted bytes have their own."""
 
 PLUGIN_MIN_EFFECT = 0.02
 """The minimum effect of metrics of plugins' engines."""
@@ -20,8 +37,14 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
-"""Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
+MARGINS: Mapping[str, float] = {
+    "elapsed_ns_per_op": 2.0,
+    TAIL_AT_HALF: 1.5,
+    TAIL: 1.5,
+    FAR_TAIL: 3.0,
+    LONGEST_PAUSE: 5.0,
+}
+"""Within how many minimum effects a metric counts as the same, where that is not one: what scatters more."""
 
 INTERVAL_ERRORS = 3.0
 """About how many standard errors the interval of a timed change reaches to either side."""
@@ -71,31 +94,30 @@ class Change:
 
 @dataclass(frozen=True)
 class Look:
-    """A metric by its samples, at a look that has such a share of the error; `change_at` is by confidence."""
+    """A metric by its samples, at a look that may err so much; `change_at` is by confidence."""
 
     metric: MetricRule
     change_at: Callable[[float], Change]
-    share: float
+    error: LookError
     min_effect: float
     q: float = Q
 
     @property
     def margin(self) -> float:
         """Within which a change counts as the same."""
-        return MARGINS.get(self.metric.name, 1.0) * self.min_effect
+        return round(MARGINS.get(self.metric.name, 1.0) * self.min_effect, 12)
 
     def judged(self) -> tuple[VerdictWord, Change]:
         """Return the word on the metric and its change.
 
-        The p and the interval of the change hold for all looks together, as their shares sum to one (Bonferroni):
-        whatever is looked at and whenever that ends. The look has its share of the error of both tests: of the
-        interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
-        where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
+        The p and the interval of the change hold for all looks together: whatever is looked at and whenever that ends.
+        The look has its level of both tests: of the interval, whose level is 1 - q, and of equivalence. The latter is
+        two one-sided tests: at level a they hold where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
         Biopharmaceutics 15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect
         does not make a change the same that is likely, and larger than half of the minimum effect.
         """
-        found = self.change_at(1.0 - self.q * self.share)
-        narrow = self.change_at(1.0 - 2 * EQUIVALENCE_LEVEL * self.share)
+        found = self.change_at(1.0 - self.error.at_look(self.q))
+        narrow = self.change_at(1.0 - self.error.of_equivalence(2 * EQUIVALENCE_LEVEL))
         margin, min_effect, less_is_better = self.margin, self.min_effect, self.metric.less_is_better
         is_likely = margin > min_effect and found.p < LIKELY and abs(found.change) > min_effect / 2
         word: VerdictWord = "unsure"
@@ -105,11 +127,11 @@ class Look:
             word = "improvement" if less_is_better else "regression"
         elif -margin < narrow.low and narrow.high < margin and not is_likely:
             word = "same"
-        return word, replace(found, p=min(1.0, found.p / self.share))
+        return word, replace(found, p=self.error.of_all(found.p))
 
     def interval(self, error: float) -> tuple[float, float]:
         """Return the bounds of the change that hold but for so much error of all looks."""
-        found = self.change_at(1.0 - error * self.share)
+        found = self.change_at(1.0 - self.error.at_look(error))
         return found.low, found.high
 
     def detectable(self, error: float) -> float:
@@ -117,7 +139,7 @@ class Look:
 
         Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
         """
-        found = self.change_at(1.0 - error * self.share)
+        found = self.change_at(1.0 - self.error.at_look(error))
         half_width = (found.high - found.low) / 2
         return max(half_width, self.min_effect) + max(0.0, found.detectable - half_width)
 

@@ -35,6 +35,7 @@ from zerolap.lab.resolving import KnownPlatform as KnownPlatform, specs_of as sp
 from zerolap.lab.selection import KnownAbilities as KnownAbilities
 from zerolap.lab.snapshot_points import fits_of as fits_of, points_of as points_of, verdicts_of as verdicts_of
 from zerolap.lab.snapshot_sides import Factor as Factor, sides_of as sides_of
+from zerolap.lab.suite_coverage import coverage as coverage, stored_proofs as stored_proofs
 from zerolap.lab.sweep_requests import (
     EMULATED_SEED as EMULATED_SEED,
     emulated_request as emulated_request,

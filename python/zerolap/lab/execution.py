@@ -3,11 +3,13 @@
 The local loop and the conductor drive executions; all that is particular to a request is here.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from zerolap.documents import (
+    CaseExplainer,
     Results,
     add_to_bank,
     check_of,
@@ -23,6 +25,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
+from zerolap.lab.regimes import chosen_regimes
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.sweep_planner import CheckPlanner, EmulatedPlanner, KnownJobsPlanner, SnapshotPlanner
@@ -46,6 +49,7 @@ from zerolap.records import (
     TrialsJob,
     UnreadableRecord,
     UsageError,
+    ZerolapError,
 )
 from zerolap.store import Store
 
@@ -83,6 +87,7 @@ class Execution:
         self._platform = platform
         self._results: Results | None = None
         self._planner: Planner | KnownJobsPlanner | None = None
+        self._explainer: CaseExplainer | None = None
 
     # Builds.
 
@@ -156,7 +161,22 @@ class Execution:
                 return Plan(waits_for=str(away))
         assert self._planner is not None
         assert self._results is not None
+        if isinstance(self._planner, Planner) and self._planner.awaits_regimes(self._results):
+            self._choose_regimes(self._planner, self._results)
         return Plan(self._planner.next_jobs(self._results))
+
+    def _choose_regimes(self, planner: Planner, results: Results) -> None:
+        explainer = None
+        # Without the builds it is not known what changed; cases are counted in some regimes then.
+        with contextlib.suppress(ZerolapError):
+            explainer = self._explaining(results)
+        planner.add_regimes(chosen_regimes(results, explainer))
+
+    def _explaining(self, results: Results) -> CaseExplainer:
+        """Return what explains the comparison, which reads builds and sources once."""
+        if self._explainer is None:
+            self._explainer = self._platform.explainer(results)
+        return self._explainer
 
     def take_in(self, job: BuildJob | TrialsJob, event: Event) -> None:
         """Take in what was recorded of a job; what was taken in before changes nothing."""
@@ -224,7 +244,7 @@ class Execution:
             report = run_of(self._results, store)
             store.record_run(report)
             return report
-        explainer = self._platform.explainer(self._results) if reasons else None
+        explainer = self._explaining(self._results) if reasons else None
         if state == "done":
             add_to_bank(self._results, store)
         comparison = comparison_of(self._results, state, store, explainer)

@@ -2,11 +2,12 @@
 
 import contextlib
 import queue
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from zerolap.engines import EMULATED, TRIAL_PREFIX, Place
+from zerolap.engines import EMULATED, TRIAL_PREFIX, cases_per_start, share_start, shared_servers
 from zerolap.lab.execution import Document, Execution, Plan
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import keep_programs
@@ -102,11 +103,11 @@ class Loop:
         try:
             with ThreadPoolExecutor(max_workers=self._slots) as pool, self._cancelling():
                 while True:
-                    for job in self._startable(plan().jobs):
-                        self._running[job.id] = job
-                        self._lab.store.record_job(job)
-                        recorded = tuple(self._execution.recorded_trials(job))
-                        pool.submit(self._carry_out, job, replace(self._place, recorded=recorded))
+                    for turns in self._startable(plan().jobs):
+                        for job in turns:
+                            self._running[job.id] = job
+                            self._lab.store.record_job(job)
+                        pool.submit(self._carry_out, [(job, self._recorded(job)) for job in turns])
                     if not self._running:
                         return
                     self._wait_for_event()
@@ -114,26 +115,51 @@ class Loop:
             self._keep_what_came_late()
             raise
 
-    def _startable(self, planned: Sequence[BuildJob | TrialsJob]) -> list[BuildJob | TrialsJob]:
-        """Return the planned jobs for which there is room: one alone, or several whose engine does not mind."""
+    @property
+    def _cases_per_start(self) -> int:
+        resolved = self._execution.resolved
+        return 1 if resolved is None else cases_per_start(len(resolved.cases))
+
+    def _recorded(self, job: BuildJob | TrialsJob) -> tuple[TrialDone, ...]:
+        return tuple(self._execution.recorded_trials(job))
+
+    def _startable(self, planned: Sequence[BuildJob | TrialsJob]) -> list[list[BuildJob | TrialsJob]]:
+        """Return the planned jobs for which there is room: one alone, or several whose engine does not mind.
+
+        Those of one list are carried out in turn, as they share a start of their servers.
+        """
         if len(self._running) >= self._slots or any(not _beside_others(job) for job in self._running.values()):
             return []
-        startable: list[BuildJob | TrialsJob] = []
+        startable: list[list[BuildJob | TrialsJob]] = []
         for job in planned:
             if job.id in self._running:
                 continue
             if not _beside_others(job):
-                return [job] if not self._running and not startable else startable
-            startable.append(job)
+                return (
+                    [sharing_a_start(job, planned, self._cases_per_start)]
+                    if not self._running and not startable
+                    else startable
+                )
+            startable.append([job])
             if len(self._running) + len(startable) == self._slots:
                 break
         return startable
 
-    def _carry_out(self, job: BuildJob | TrialsJob, place: Place) -> None:
-        """Carry out a job; whatever ends it reaches the thread of the loop."""
+    def _carry_out(self, turns: Sequence[tuple[BuildJob | TrialsJob, tuple[TrialDone, ...]]]) -> None:
+        """Carry out jobs in turn; whatever ends one of them reaches the thread of the loop."""
+        job, place, began = turns[0][0], self._place, time.monotonic()
         try:
-            for event in self._lab.worker.carry_out(job, place):
-                self._happened.put((job, event))
+            with contextlib.ExitStack() as stack:
+                if len(turns) > 1:
+                    place = replace(
+                        place, shared=stack.enter_context(shared_servers(place.cancellation, place.directory))
+                    )
+                for job, recorded in turns:
+                    asked = with_time_left(job, time.monotonic() - began)
+                    for event in self._lab.worker.carry_out(asked, replace(place, recorded=recorded)):
+                        self._happened.put((job, event))
+                    if job is not turns[-1][0]:
+                        self._happened.put((job, _JobEnded()))
             self._happened.put((job, _JobEnded()))
         except BaseException as fault:  # noqa: BLE001 - raised again in the thread of the loop
             self._happened.put((job, _JobEnded(fault)))
@@ -185,6 +211,23 @@ class Loop:
         except BaseException:
             self._place.cancellation.cancel()
             raise
+
+
+def sharing_a_start(
+    first: BuildJob | TrialsJob, planned: Sequence[BuildJob | TrialsJob], most: int
+) -> list[BuildJob | TrialsJob]:
+    """Return a planned job and those after it that its start may be shared with, so many at most."""
+    if not isinstance(first, TrialsJob):
+        return [first]
+    others = [job for job in planned if isinstance(job, TrialsJob) and job.id != first.id and share_start(first, job)]
+    return [first, *others[: most - 1]]
+
+
+def with_time_left(job: BuildJob | TrialsJob, seconds: float) -> BuildJob | TrialsJob:
+    """Return a job that begins so many seconds after it was planned."""
+    if not isinstance(job, TrialsJob) or job.seconds_left is None:
+        return job
+    return job.model_copy(update={"seconds_left": job.seconds_left - seconds})
 
 
 def _beside_others(job: BuildJob | TrialsJob) -> bool:

@@ -2,21 +2,26 @@
 
 import contextlib
 import gc
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 
 from zerolap.documents import Results, TimedTrials, Trials, worth_profiling, worth_sampling
 from zerolap.engines import ALLOCATED, COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
 from zerolap.judge import (
+    ALL_LOOKS,
     LOOKS,
     MAX_BLOCKS,
     MIN_BLOCKS,
     Bank,
     blocks_are_undecided,
     changed_in_time,
-    timed_looks,
     undecided_in_time,
 )
+from zerolap.lab.regime_plan import RegimePlan
+from zerolap.lab.regimes import ChosenRegimes
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     QUICK_SCALE,
@@ -72,8 +77,8 @@ class Planner:
     def __init__(self, resolved: Resolved, bank: Bank | None = None) -> None:
         self.resolved = resolved
         self._bank = bank or {}
-        self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
         self._most_starts = resolved.request.most_starts
+        self._first_amounts = first_amounts(resolved)
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
         self._count_builds = {side: spec.digest for side, spec in count_specs.items() if spec is not None}
@@ -89,6 +94,21 @@ class Planner:
         self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
         self._profiled: list[Case] | None = None
+        self._regimes: RegimePlan | None = None
+
+    def awaits_regimes(self, results: Results) -> bool:
+        """Return whether all cases are counted, and it is to be chosen in which regimes they are counted besides."""
+        asked = self.resolved.kind == "compare" and self.resolved.request.regimes != "none"
+        if not asked or self._regimes is not None:
+            return False
+        left = results.seconds_left(counting=True)
+        return not self._counting(results, left) and (left is None or left > 0)
+
+    def add_regimes(self, chosen: ChosenRegimes) -> None:
+        """Have these cases in regimes counted too, and timed where they changed."""
+        self._regimes = RegimePlan(chosen, self._bank)
+        self._servers |= {case.name: servers_of(self.resolved, case) for case in chosen.cases}
+        self._sent_cases |= {case.name: case.model_copy(update={"file": "", "line": 0}) for case in chosen.cases}
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
         """Return the jobs that can be begun, in order; none when the request is done.
@@ -161,6 +181,7 @@ class Planner:
             windows = chosen if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
+        jobs += self._counting_in_regimes(results, left)
         # First blocks take longest, as they record more than others. A budget that is short is used up case by case.
         return jobs if left is not None else sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
@@ -186,6 +207,18 @@ class Planner:
             return []
         return [[len(done)]] if self._is_undecided("counted", trials) else []
 
+    def _counting_in_regimes(self, results: Results, left: float | None) -> list[TrialsJob]:
+        jobs: list[TrialsJob] = []
+        if self._regimes is None:
+            return jobs
+        for case in self._regimes.cases:
+            trials = results.counted.get(case.name)
+            windows = None if trials is None or not trials.jobs_done else trials.windows
+            amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
+            blocks = self._regimes.next_blocks(case, results, partial(self._is_undecided, "counted"))
+            jobs += [self._job(case, "counted", of_job, amounts, left) for of_job in blocks]
+        return jobs
+
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
         if key not in self._blocks_go_on:
@@ -203,6 +236,7 @@ class Planner:
         if "timed" not in settings.engines or settings.quick:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
+        cases += self._regimes.to_be_timed(results) if self._regimes is not None else []
         jobs = self._next_starts(cases, results, left)
         if not jobs and results.not_to_be_timed and self._sample_has_changed(results, len(cases)):
             # What identical code shows of some cases it may show of all.
@@ -231,7 +265,7 @@ class Planner:
             trials = results.timed[case.name]
             as_built = trials.as_built
             if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
-                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True})
+                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True, "open_loop": None})
                 jobs.append(self._next_start(case, as_built, amounts, left))
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]
@@ -258,7 +292,7 @@ class Planner:
             ]
             if missing:
                 first = min(job.blocks[0].number for job in missing)
-                return [job for job in missing if job.blocks[0].number == first]
+                return sorted((job for job in missing if job.blocks[0].number == first), key=_turn_in_block)
             if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
@@ -269,7 +303,7 @@ class Planner:
     def _has_most_starts(self, looks: Mapping[str, int]) -> bool:
         """Whether no case may have more starts than these looks take."""
         most = self._most_starts
-        return most is not None and all(self._timed_looks[look - 1] >= most for look in looks.values())
+        return most is not None and all(ALL_LOOKS[look - 1] >= most for look in looks.values())
 
     def _sample_has_changed(self, results: Results, cases: int) -> bool:
         """Whether one of so many timed cases takes another time although its code is identical."""
@@ -294,18 +328,19 @@ class Planner:
 
         Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
-        wanted = self._timed_looks[looks - 1]
+        wanted = ALL_LOOKS[looks - 1]
         if self._most_starts is not None:
             wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
-            return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
+            return self._job(case, "timed", [0], self._first_amounts, left)
         if at_full_speed.blocks < wanted and not at_full_speed.is_over:
-            return self._next_start(case, at_full_speed, Amounts(pairs=PAIRS_PER_START), left)
+            return self._next_start(case, at_full_speed, self._first_amounts, left)
         batching = at_full_speed.batching()
         paced = at_full_speed.paced
         if batching is None or (paced is not None and (paced.blocks >= wanted or paced.is_over)):
             return None
-        amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        amounts = at_full_speed.amounts_after(LOOKS[0])
+        amounts = amounts.model_copy(update={"per_second": batching.per_second, "open_loop": None})
         return self._next_start(case, paced, amounts, left)
 
     def _next_start(self, case: Case, trials: TimedTrials | None, amounts: Amounts, left: float | None) -> TrialsJob:
@@ -319,7 +354,7 @@ class Planner:
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
             looked_at = {
-                name: trials.looked_at(self._timed_looks[look - 1])
+                name: trials.looked_at(ALL_LOOKS[look - 1])
                 for name, look in looks.items()
                 if (trials := results.timed.get(name)) is not None
                 and trials.of_cost.usable
@@ -432,6 +467,21 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
+
+
+def first_amounts(resolved: Resolved) -> Amounts:
+    """Return what the first start of a case is asked for: of a comparison that is to be judged an open loop too.
+
+    Searches of a history, with an anchor or few starts of each commit, ask for CPU time alone.
+    """
+    is_searched = resolved.request.most_starts is not None or ANCHOR in resolved.servers
+    has_open_loop = resolved.kind == "compare" and not is_searched
+    return Amounts(pairs=PAIRS_PER_START, open_loop=() if has_open_loop else None)
+
+
+def _turn_in_block(job: TrialsJob) -> int:
+    """Return what cases are ordered by within a block: those that share a start do not always follow the same one."""
+    return zlib.crc32(f"{job.blocks[0].seed} {job.case.name}".encode())
 
 
 def seed_of(seed: int, block: int) -> int:

@@ -2,15 +2,16 @@
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, TypeVar
 
-from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.build import BuiltServer, changes_between, commands_of_tests, source_functions
 from zerolap.cases import packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
     ComparedCode,
+    Proposals,
     Results,
     TimedTrials,
     Trials,
@@ -65,6 +66,7 @@ from zerolap.records import (
 from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
 
+T = TypeVar("T")
 HANDLER: Final = re.compile(r"(\w+?)_?[cC]ommand")
 """The name of a function that carries out a command."""
 
@@ -84,31 +86,64 @@ class Explainer:
         changes = self.changes if isinstance(self.changes, Changes) else Changes(files=[])
         changed = {name.removeprefix("src/") for file in changes.files for name in (file.old_file, file.new_file)}
         files = changed & {function.file for of_side in self.functions for function in of_side}
-        sides = {BASE: self._base, HEAD: self._head}
         return ComparedCode(
-            functions=dict(zip(sides, self.functions, strict=True)),
-            programs=_programs(sides),
-            code_lines={
-                side: confined_reader.code_lines(str(built.program.path), built.record.source_root, files)
-                for side, built in sides.items()
-            },
+            functions={BASE: self.functions[0], HEAD: self.functions[1]},
+            programs=self._programs(),
+            code_lines=self._of_sides(
+                lambda path, root: confined_reader.code_lines(path, root, files) if files else {}
+            ),
             changes=self.changes,
         )
 
-    def proposed_cases(self, unexecuted: Sequence[ChangedFunction]) -> list[str]:
-        """Return the cases of the package's suites whose commands have their handlers in files of these functions.
+    def _programs(self) -> dict[Side, dict[tuple[str, str], FunctionCode]] | None:
+        """Return the code of the functions of both builds.
 
-        By the names that the family gives to handlers, such as `zaddCommand`.
+        None where nothing is to be compared: no functions are known of a build without debug information, or its
+        instructions cannot be read.
         """
-        files = {function.file for function in unexecuted if function.in_diff}
+        if not all(self.functions):
+            return None
+        try:
+            return self._of_sides(confined_reader.function_code)
+        except confined_reader.UnreadableFile:
+            return None
+
+    def _of_sides(self, read: Callable[[str, str], T]) -> dict[Side, T]:
+        """Return what is read of each side's program, below its source root; of a build that both sides are, once."""
+        base = read(str(self._base.program.path), self._base.record.source_root)
+        if self._base.record.build == self._head.record.build:
+            return {BASE: base, HEAD: base}
+        return {BASE: base, HEAD: read(str(self._head.program.path), self._head.record.source_root)}
+
+    def proposals(self, unexecuted: Sequence[ChangedFunction]) -> Proposals:
+        """Return the package's cases whose commands have their handlers in files of these functions, or are tested.
+
+        By the names that the family gives to handlers, such as `zaddCommand`, and by the tests that the change changes.
+        What both name comes first, then what the tests do.
+        """
+        cases = {case.name: {verb.partition(" ")[0] for verb in case.verbs} for case in packaged_cases()}
+        known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
+        known |= {command for commands in cases.values() for command in commands}
+        handled = self._commands_handled({function.file for function in unexecuted if function.in_diff})
+        tested = commands_of_tests(self.changes, known) if isinstance(self.changes, Changes) else []
+        places = {command: place for place, command in enumerate(sorted(tested, key=lambda one: one not in handled))}
+        named = {
+            name: min(places.get(command, len(places)) for command in commands & (handled | places.keys()))
+            for name, commands in cases.items()
+            if commands & (handled | places.keys())
+        }
+        return Proposals(sorted(named, key=lambda name: named[name]), tested)
+
+    def _commands_handled(self, files: Collection[str]) -> set[str]:
+        """Return the commands that files of either side have handlers of, by the names of these functions."""
         names = {function.name for of_side in self.functions for function in of_side if function.file in files}
-        commands = {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
-        return [case.name for case in packaged_cases() if commands & {verb.partition(" ")[0] for verb in case.verbs}]
+        return {match[1].upper() for name in names if (match := HANDLER.fullmatch(name)) is not None}
 
     @functools.cached_property
     def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
         """The functions in the debug information of the base and of the head."""
-        return source_functions(self._base), source_functions(self._head)
+        base = source_functions(self._base)
+        return base, base if self._base.record.build == self._head.record.build else source_functions(self._head)
 
     @functools.cached_property
     def changes(self) -> Changes | UnknownChanges:
@@ -237,11 +272,11 @@ def _changed_names(
     if not isinstance(changes, Changes):
         return frozenset()
     names: set[str] = set()
-    for lines, of_side in zip(changes.code_lines(), functions, strict=True):
+    for lines, of_side in zip(changes.lines(), functions, strict=True):
         by_file = {file.removeprefix("src/"): numbers for file, numbers in lines.items()}
         for function in of_side:
             numbers = by_file.get(function.file.removeprefix("src/"), ())
-            if any(function.holds(function.file, number) for number in numbers):
+            if any(has_code and function.holds(function.file, number) for number, has_code in numbers):
                 names.add(function.name)
     return frozenset(names)
 
@@ -257,17 +292,6 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
-
-
-def _programs(sides: Mapping[Side, BuiltServer]) -> dict[Side, dict[str, FunctionCode]] | None:
-    """Return the code of the functions of both builds; none where instructions of one cannot be compared."""
-    try:
-        return {
-            side: confined_reader.function_code(str(built.program.path), built.record.source_root)
-            for side, built in sides.items()
-        }
-    except confined_reader.UnreadableFile:
-        return None
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

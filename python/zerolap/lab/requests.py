@@ -21,6 +21,7 @@ from zerolap.records import (
     Case,
     EndpointSource,
     Priority,
+    RegimeChoice,
     Request,
     RequestedServer,
     RequestKind,
@@ -45,7 +46,8 @@ class Options:
 
     `min_effect` is by engine, as a fraction. With `quick` everything is scaled down and only counted; with `all_stacks`
     every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own. With `count_build`
-    the calls of inlined functions are counted in a build without inlining. Without a `seed` each request has another
+    the calls of inlined functions are counted in a build without inlining. `regimes` are those that the cases of a
+    comparison are counted in besides. Without a `seed` each request has another
     one: the orders of functions, keys and turns are then not those of the comparison before, and a repetition does not
     repeat their errors.
     """
@@ -58,6 +60,7 @@ class Options:
     all_stacks: bool = False
     load_tool: str | None = None
     count_build: bool = False
+    regimes: RegimeChoice = "none"
 
     def settings(self, engines: Sequence[str]) -> Settings:
         """Return the settings of a request that is measured by these engines; a seed is drawn if none is given."""
@@ -107,7 +110,12 @@ def comparison_request(
     servers = {BASE: base, HEAD: head} if anchor is None else {ANCHOR: anchor, BASE: base, HEAD: head}
     made = _request("compare", servers, cases, settings, command_line, options)
     return made.model_copy(
-        update={"all_stacks": options.all_stacks, "notes": tuple(notes), "is_seed_drawn": options.seed is None}
+        update={
+            "all_stacks": options.all_stacks,
+            "notes": tuple(notes),
+            "is_seed_drawn": options.seed is None,
+            "regimes": options.regimes if "counted" in chosen else "none",
+        }
     )
 
 

@@ -9,7 +9,7 @@ import psutil
 
 from zerolap.build import Program
 from zerolap.engines import TRIAL_PREFIX
-from zerolap.records import Abilities, Case, Skipped, SkipReason
+from zerolap.records import Abilities, Case, Skipped, SkipReason, verb_of
 from zerolap.sandbox import scratch_directory
 from zerolap.server import server_abilities
 
@@ -50,17 +50,18 @@ def select_possible(
     memory_bytes: int | None = None,
     sends_all: bool = False,
 ) -> Selection:
-    """Part the cases; which commands they send is known only of those of the public format.
+    """Part the cases; commands that the server does not know are a reason only where a case's file says so.
 
-    `memory_bytes` is the memory of the platform, by default that of this machine. With `sends_all` commands that the
-    server does not know are sent too. Raises `TrialFailed` if `abilities` has to start a server that does not start.
+    `memory_bytes` is the memory of the platform, by default that of this machine. With `sends_all`, suites of the
+    public format send commands that the server does not know too. Raises `TrialFailed` if `abilities` has to start a
+    server that does not start.
     """
-    if not any(case.is_public or case.cannot_run for case in cases):
+    if not any(case.is_public or case.cannot_run or case.skips_unknown for case in cases):
         return _parted(cases, lambda case: lacking(case, quick=quick, memory_bytes=memory_bytes))
     known = abilities if isinstance(abilities, Abilities) else abilities()
 
     def lacks(case: Case) -> tuple[SkipReason, str] | None:
-        unknown = None if sends_all else _lacks_command(case, known)
+        unknown = None if sends_all and not case.skips_unknown else _lacks_known(case, known)
         return unknown or lacking(case, quick=quick, memory_bytes=memory_bytes)
 
     selection = _parted(cases, lacks)
@@ -93,9 +94,31 @@ def abilities_of_all(servers: Sequence[StartableServer]) -> Abilities:
     return functools.reduce(Abilities.together_with, [server.abilities() for server in servers])
 
 
-def _lacks_command(case: Case, abilities: Abilities) -> tuple[SkipReason, str] | None:
-    unknown = [verb for verb in _verbs(case) if verb not in abilities.commands]
-    return ("unknown command", f"the server does not know {', '.join(unknown)}") if unknown else None
+def _lacks_known(case: Case, abilities: Abilities) -> tuple[SkipReason, str] | None:
+    """Return the commands that a case needs and the server lacks, and the settings of one that would not start."""
+    verbs = _sent_verbs(case) if case.skips_unknown else _verbs(case)
+    unknown = [verb for verb in verbs if not _knows(verb, abilities)]
+    if unknown:
+        return "unknown command", f"the server does not know {', '.join(unknown)}"
+    settings = [name for name in case.config if name.lower() not in abilities.settings] if case.skips_unknown else []
+    return ("unknown setting", f"the server does not know the setting {', '.join(settings)}") if settings else None
+
+
+def _knows(verb: str, abilities: Abilities) -> bool:
+    if verb in abilities.commands:
+        return True
+    container, _, subcommand = verb.partition(" ")
+    # Of some containers no server tells the subcommands.
+    tells = any(name.startswith(f"{container} ") for name in abilities.commands)
+    return bool(subcommand) and container in abilities.commands and not tells
+
+
+def _sent_verbs(case: Case) -> list[str]:
+    """Return the commands of a case of the lab's own format, those included that fill the server, and what it needs."""
+    dataset = case.dataset
+    lines = [*case.setup, *([] if dataset is None else [*dataset.setup, *dataset.load])]
+    sent = [command.verb for client in [case.client, *case.companions] for command in client.sent]
+    return list(dict.fromkeys([*map(verb_of, lines), *sent, *map(str.upper, case.needs)]))
 
 
 def lacking(case: Case, *, quick: bool, memory_bytes: int | None = None) -> tuple[SkipReason, str] | None:

@@ -13,6 +13,7 @@ from zerolap.load.generator import (
     shown_errors as shown_errors,
     timed_arguments as timed_arguments,
 )
+from zerolap.load.idle_connections import idle_connections as idle_connections
 from zerolap.load.load_host import (
     LoadGenerator as LoadGenerator,
     LoadHost as LoadHost,
@@ -34,3 +35,4 @@ from zerolap.load.open_ended import (
 from zerolap.load.reference_work import reference_ns as reference_ns
 from zerolap.load.target import Target as Target, by_socket as by_socket
 from zerolap.load.tools import OWN_TOOL as OWN_TOOL, LoadOutcome as LoadOutcome, LoadWork as LoadWork
+from zerolap.load.warm_up import warm_up as warm_up

@@ -16,6 +16,7 @@ from zerolap.server import Reach, read_total_ns
 
 REPLY_SECONDS = 120
 LOAD_PIPELINE = 50
+WARM_UP_PIPELINE = 200
 
 
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -206,6 +207,12 @@ def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
     return [*arguments, "--random-data"] if random_data else arguments
 
 
+def warm_up_arguments(client: Client, seed: int) -> list[str]:
+    """Return the arguments for sending a client's requests over one connection, as many at once as are soon sent."""
+    pipeline = str(max(WARM_UP_PIPELINE, client.pipeline))
+    return ["--clients", "1", "--lockstep", *_client_arguments(client, seed), "--pipeline", pipeline]
+
+
 def counted_arguments(case: Case, seed: int) -> list[str]:
     """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
     return ["--clients", "1", "--lockstep", *_client_arguments(case.client, seed)]
@@ -231,9 +238,10 @@ def loading_arguments(client: Client, seed: int) -> list[str]:
 
 def _client_arguments(client: Client, seed: int) -> list[str]:
     """Return the arguments for a client's requests: its command line, if it has one, else those for its fields."""
+    asked = ["--protocol", client.protocol] if client.protocol else []
     if client.given is not None:
-        return [*client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
-    arguments = ["--threads", "1", "--pipeline", str(client.pipeline), "--seed", str(seed)]
+        return [*client.slice_arguments(), *asked, "--threads", "1", "--seed", str(seed)]
+    arguments = [*asked, "--threads", "1", "--pipeline", str(client.pipeline), "--seed", str(seed)]
     arguments += key_arguments(client.keys, client.data_size, client.random_data)
     for command in client.sent:
         arguments += ["--command", command.line, "--command-ratio", str(command.ratio)]

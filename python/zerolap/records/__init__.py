@@ -42,15 +42,16 @@ from zerolap.records.case import (
     Dataset as Dataset,
     Expect as Expect,
     Generator as Generator,
-    State as State,
 )
 from zerolap.records.case_check import (
     LARGEST_NOTHING_SHARE as LARGEST_NOTHING_SHARE,
+    PROVING_CALLS as PROVING_CALLS,
     SCRIPTS as SCRIPTS,
     CaseFacts as CaseFacts,
     CheckedCase as CheckedCase,
     CheckReport as CheckReport,
     CommandFacts as CommandFacts,
+    ExecutedCalls as ExecutedCalls,
     Fault as Fault,
     Held as Held,
     HeldOverTime as HeldOverTime,
@@ -84,6 +85,7 @@ from zerolap.records.client import (
     WrittenClient as WrittenClient,
 )
 from zerolap.records.command import (
+    CONTAINERS as CONTAINERS,
     DATA as DATA,
     KEY as KEY,
     command_line as command_line,
@@ -105,6 +107,13 @@ from zerolap.records.comparison import (
     Settings as Settings,
     Summary as Summary,
     TimeWord as TimeWord,
+)
+from zerolap.records.coverage import (
+    CommandCoverage as CommandCoverage,
+    CoverageCounts as CoverageCounts,
+    CoverageReport as CoverageReport,
+    Excuse as Excuse,
+    KnownCommand as KnownCommand,
 )
 from zerolap.records.emulated_snapshot import (
     EmulatedPart as EmulatedPart,
@@ -187,6 +196,7 @@ from zerolap.records.known_platform import (
     PlatformResult as PlatformResult,
     StartSpread as StartSpread,
 )
+from zerolap.records.measured_regime import MeasuredRegime as MeasuredRegime
 from zerolap.records.measurement import (
     CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
     CHECKS_OF_SERVER as CHECKS_OF_SERVER,
@@ -213,6 +223,16 @@ from zerolap.records.metric import (
     with_rules_of_plugins as with_rules_of_plugins,
 )
 from zerolap.records.moments import moment_text as moment_text, now as now
+from zerolap.records.open_loads import (
+    FAR_TAIL as FAR_TAIL,
+    LONGEST_PAUSE as LONGEST_PAUSE,
+    OPEN_LOOP_LOADS as OPEN_LOOP_LOADS,
+    TAIL as TAIL,
+    TAIL_AT_HALF as TAIL_AT_HALF,
+    TAIL_METRICS as TAIL_METRICS,
+    OpenLoad as OpenLoad,
+    OpenLoadRecord as OpenLoadRecord,
+)
 from zerolap.records.opportunity import (
     NO_SAVING as NO_SAVING,
     ArgumentCheck as ArgumentCheck,
@@ -264,6 +284,16 @@ from zerolap.records.published_history import (
     PublishedCommit as PublishedCommit,
     PublishedHistory as PublishedHistory,
     PublishedSeries as PublishedSeries,
+)
+from zerolap.records.regime import (
+    AppliesTo as AppliesTo,
+    CaseRegimes as CaseRegimes,
+    InRegime as InRegime,
+    Regime as Regime,
+    RegimeChoice as RegimeChoice,
+    RegimeEntry as RegimeEntry,
+    State as State,
+    name_in_regime as name_in_regime,
 )
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,

@@ -5,9 +5,10 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
+    BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
     ValidationInfo,
@@ -20,10 +21,10 @@ from pydantic_core import PydanticCustomError
 from zerolap.records.base import STORED, Record
 from zerolap.records.client import DEFAULT_DATA_SIZE, Client, Keys, WrittenClient
 from zerolap.records.fields import Number, Positive
+from zerolap.records.regime import CaseRegimes, InRegime, State
 from zerolap.records.skipped import SkipReason
 from zerolap.records.topology import STANDALONE, Topology
 
-State: TypeAlias = Literal["stable", "grows", "drains"]
 Reply: TypeAlias = Literal[
     "status",
     "integer",
@@ -38,6 +39,21 @@ Reply: TypeAlias = Literal[
     "verbatim",
     "push",
 ]
+Encoding: TypeAlias = Literal[
+    "raw",
+    "embstr",
+    "int",
+    "listpack",
+    "listpackex",
+    "ziplist",
+    "quicklist",
+    "linkedlist",
+    "intset",
+    "hashtable",
+    "skiplist",
+    "stream",
+]
+"""What `OBJECT ENCODING` answers."""
 
 BYTES_PER_POINT = 110
 """In a sorted set of a million points Redis 7.0 uses 102 bytes per point, and more while its hash table grows."""
@@ -59,14 +75,22 @@ Smaller data sets are not scaled, as suites refer to positions in them."""
 WORDS_PER_POINT: Final = 3
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
 class Expect(Record):
     """What must hold for a measurement to be valid.
 
     `errors` is the number of error replies allowed, `hit_rate` a bound such as ">= 0.99"; `keys` is, for data sets, the
-    number of keys that the server holds after setup and load.
+    number of keys that the server holds after setup and load. `encoding` are those that the keys of requests may have;
+    several where versions of servers differ.
     """
 
     reply: Reply | None = None
+    encoding: Annotated[list[Encoding], BeforeValidator(_listed, json_schema_input_type=Encoding | list[Encoding])] = (
+        Field(default_factory=list)
+    )
     errors: Number = 0
     hit_rate: str | None = None
     keys: Number | None = None
@@ -143,7 +167,9 @@ class Case(Record):
     The server gets the data set's setup and load, then `setup`, then the requests of `client`, which are measured.
     `companions` run beside it. `file` and `line` are where the case is defined, `topologies` those that it is meant
     for, `warnings` the faults of its file, `cannot_run` the reason why it cannot be measured, and `limits` the parts
-    that are left out.
+    that are left out. `regimes` states in which regimes it may be counted besides; a case in one has a `regime`. Where
+    it `skips_unknown`, it is skipped for servers that lack a command or setting of it, or one of `needs`, instead of
+    failing.
 
     In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` describe
     the client as in a case file; `client` is null unless these fields do not describe it completely.
@@ -165,10 +191,14 @@ class Case(Record):
     memory_bytes: int | None = None
     priority: int | None = None
     cannot_run: tuple[SkipReason, str] | None = None
+    needs: list[str] = Field(default_factory=list)
+    skips_unknown: bool = False
     warnings: list[str] = Field(default_factory=list)
     limits: list[str] = Field(default_factory=list)
     file: str = ""
     line: int = 0
+    regimes: CaseRegimes | None = None
+    regime: InRegime | None = None
 
     @field_validator("client")
     @classmethod
@@ -211,6 +241,13 @@ class Case(Record):
         return list(dict.fromkeys(command.verb for command in self.client.sent))
 
     @property
+    def own_verbs(self) -> list[str]:
+        """The commands' names without those that a regime has sent beside them."""
+        sent = self.client.sent
+        own = sent if self.regime is None else sent[: len(sent) - self.regime.beside]
+        return list(dict.fromkeys(command.verb for command in own))
+
+    @property
     def quick_factor(self) -> float:
         """The factor by which `--quick` scales the case down."""
         dataset = self.dataset
@@ -228,7 +265,18 @@ class Case(Record):
 
 
 _NOT_SENT = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
-_NOT_SENT |= {"topology", "config", "topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
+_NOT_SENT |= {
+    "needs",
+    "skips_unknown",
+    "topology",
+    "config",
+    "topologies",
+    "memory_bytes",
+    "cannot_run",
+    "warnings",
+    "limits",
+    "regimes",
+}
 
 
 def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | None = None) -> str:
@@ -239,4 +287,9 @@ def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | No
     clients = [content.get("client"), *content.get("companions", []), *dataset.get("clients", [])]
     for client in filter(None, [*clients, *content.get("clients", [])]):
         client.pop("warnings", None)
+        # Cases without one have the digests that they had before there were any.
+        if not client.get("protocol"):
+            client.pop("protocol", None)
+    if content.get("regime") is None:
+        content.pop("regime", None)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
+from zerolap.records.measurement import Check
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
@@ -15,9 +16,41 @@ LARGEST_NOTHING_SHARE = 0.1
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
 """Commands that may or may not write."""
 
+PROVING_CALLS = 1000
+"""Calls by the server's own count, none failed or rejected, that prove that a case measures a command."""
+
 FaultKind: TypeAlias = Literal[
-    "failed", "errors", "misses", "new keys", "drained", "expires", "out of memory", "client saturated", "no requests"
+    "failed",
+    "errors",
+    "misses",
+    "new keys",
+    "drained",
+    "expires",
+    "out of memory",
+    "client saturated",
+    "no requests",
+    "expectation",
 ]
+
+
+class ExecutedCalls(Record):
+    """Calls of a command by the server's own count; `rejected` ones were not executed, `failed` ones replied errors."""
+
+    calls: int = 0
+    failed: int = 0
+    rejected: int = 0
+
+    def __sub__(self, earlier: "ExecutedCalls") -> "ExecutedCalls":
+        return ExecutedCalls(
+            calls=self.calls - earlier.calls,
+            failed=self.failed - earlier.failed,
+            rejected=self.rejected - earlier.rejected,
+        )
+
+    @property
+    def proves(self) -> bool:
+        """Whether the command was executed often enough, and never without success."""
+        return self.calls >= PROVING_CALLS and not self.failed and not self.rejected
 
 
 class CommandFacts(Record):
@@ -45,6 +78,7 @@ class CommandFacts(Record):
     example: str
     burst_errors: int = 0
     first_burst_error: str | None = None
+    encodings: dict[str, int] = {}
 
 
 class Held(Record):
@@ -77,7 +111,8 @@ class CaseFacts(Record):
     `sampled_requests` and `burst_requests` were sent in the check. A case that `evicts` has less memory than its data
     need; for others `memory_limit_bytes` is the limit. `key_range` is the number of keys of the unscaled case,
     `burst_found` the requests of the burst that found something, `hidden_errors` the errors that the server counted in
-    the burst but no reply reported.
+    the burst but no reply reported. `calls` are those of the burst by the server's own count, by command; `checks` are
+    of what the case expects of replies and encodings.
     """
 
     commands: list[CommandFacts]
@@ -97,6 +132,8 @@ class CaseFacts(Record):
     key_range: int | None = None
     hidden_errors: int = 0
     burst_found: int | None = None
+    calls: dict[str, ExecutedCalls] = {}
+    checks: list[Check] = []
 
     @property
     def planned_requests(self) -> float:

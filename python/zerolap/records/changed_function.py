@@ -24,14 +24,16 @@ class ChangedFunction(Record):
 class ChangedFunctions(Record):
     """How many functions a change changed, how many of them a case executed, and the first of these.
 
-    Those whose lines differ come first. `proposed_cases` send commands whose handlers are in the files of functions
-    that no case executed, and may execute them.
+    Those whose lines differ come first. Where some were not executed, `tested_commands` are those that the change's
+    tests send, and `proposed_cases` may execute them: they send these commands, or some whose handlers are in the files
+    of these functions.
     """
 
     number: int
     executed: int
     functions: list[ChangedFunction]
     proposed_cases: list[str] = []
+    tested_commands: list[str] = []
 
     @property
     def unexecuted(self) -> int:

@@ -93,10 +93,14 @@ class SourceFunctions:
 
 @dataclass(frozen=True)
 class FunctionCode:
-    """What a function does in a program: a digest of its instructions, and what they refer to, separated by spaces."""
+    """What a function does in a program: a digest of its instructions, and what they refer to, separated by spaces.
+
+    `inlined` are the functions that are inlined into it, by name and file.
+    """
 
     digest: str
     names: str
+    inlined: frozenset[tuple[str, str]] = frozenset()
 
 
 FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]
@@ -139,10 +143,10 @@ class Changes(Record):
     files: list[FileChange]
     left_out: list[str] = []
 
-    def code_lines(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-        """Return the numbers of the lines that were removed and added, by file, but for those without code."""
-        removed: dict[str, list[int]] = {}
-        added: dict[str, list[int]] = {}
+    def lines(self) -> tuple[dict[str, list[tuple[int, bool]]], dict[str, list[tuple[int, bool]]]]:
+        """Return the numbers of the lines that were removed and added, by file, and whether each has code."""
+        removed: dict[str, list[tuple[int, bool]]] = {}
+        added: dict[str, list[tuple[int, bool]]] = {}
         for file in self.files:
             for hunk in file.hunks:
                 for of_side, name, sign, start in (
@@ -150,7 +154,9 @@ class Changes(Record):
                     (added, file.new_file, "+", hunk.new_start),
                 ):
                     lines = enumerate(hunk.lines_with(sign), start)
-                    of_side.setdefault(name, []).extend(number for number, line in lines if not NO_CODE.fullmatch(line))
+                    of_side.setdefault(name, []).extend(
+                        (number, NO_CODE.fullmatch(line) is None) for number, line in lines
+                    )
         return removed, added
 
 

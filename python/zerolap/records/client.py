@@ -123,7 +123,7 @@ class Client(Record):
     """Connections of a load generator, and what they send; amounts are totals over all connections.
 
     `given` is the client's command line as full names with values, if it has one; it may specify more than the other
-    fields.
+    fields. `protocol` is the version that it asks for, such as `resp3`, empty for the server's default.
     """
 
     given: list[tuple[str, str | None]] | None = None
@@ -139,6 +139,7 @@ class Client(Record):
     requests: int | None = None
     seconds: float | None = None
     per_second: int | None = None
+    protocol: str = ""
     warnings: list[str] = Field(default_factory=list)
 
     @property

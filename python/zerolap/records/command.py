@@ -8,7 +8,7 @@ KEY = "__key__"
 DATA = "__data__"
 CONTAINERS = frozenset(
     {
-        *("ACL", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DEBUG", "FUNCTION", "LATENCY"),
+        *("ACL", "CLIENT", "CLUSTER", "COMMAND", "COMMANDLOG", "CONFIG", "DEBUG", "FUNCTION", "LATENCY"),
         *("MEMORY", "MODULE", "OBJECT", "PUBSUB", "SCRIPT", "SLOWLOG", "XGROUP", "XINFO"),
     }
 )

@@ -10,8 +10,10 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.changed_function import ChangedFunction, ChangedFunctions
 from zerolap.records.finding import Finding
+from zerolap.records.measured_regime import MeasuredRegime
 from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
+from zerolap.records.open_loads import TAIL
 from zerolap.records.platform import Platform
 from zerolap.records.pooled_change import PooledChange
 from zerolap.records.skipped import Skipped
@@ -88,11 +90,12 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
+    `regime` is in which it was counted besides its own circumstances, empty for the case itself.
     `work` is what the code does, `time` what its user feels, `memory` what its data take; each is null where it was not
-    measured, and in an invalid case. `verdict` is what is certain: time where it is decided, else a change of work; where
-    that is no change, one of memory; else `unsure` where time was measured, else work; of identical code it is the same,
-    unless time or memory changed. `deciding`, `work_deciding`, `time_deciding` and `memory_deciding` are the metrics that
-    they rest on, null where there is none. `confirmed` is a change of time that
+    measured, and in an invalid case. `verdict` is what is certain: time where it is decided, else a change of work;
+    where that is no change, one of memory; else `unsure` where time was measured, else work; of identical code it is
+    the same, unless time or memory changed. `deciding`, `work_deciding`, `time_deciding` and `memory_deciding` are the
+    metrics that they rest on, null where there is none. `confirmed` is a change of time that
     does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
     trial failed there, or the server's replies were not those that the case expects. There are none where the machine
     or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
@@ -103,6 +106,7 @@ class CaseResult(Record):
     commands: list[str]
     group: str
     topology: str
+    regime: str = ""
     verdict: CaseVerdict
     work: VerdictWord | None = None
     time: TimeWord | None = None
@@ -128,6 +132,11 @@ class CaseResult(Record):
     def is_regression(self) -> bool:
         """Whether the case, its work, time or memory is a regression, also one that timing does not confirm."""
         return "regression" in (self.verdict, self.work, self.time, self.memory)
+
+    @property
+    def has_open_tail(self) -> bool:
+        """Whether time is unsure by the p99 of the open loop alone: CPU time and throughput are the same."""
+        return self.time == "unsure" and self.time_deciding == TAIL
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether anything was measured of what decides whether the comparison counts as failed."""
@@ -201,6 +210,7 @@ class Comparison(Record):
     changed_functions: ChangedFunctions | None = None
     unmeasured: list[ChangedFunction] | None = None
     suite: list[PooledChange] = []
+    regimes: list[MeasuredRegime] = []
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
@@ -248,8 +258,11 @@ class Comparison(Record):
     def is_undecided(self, case: CaseResult) -> bool:
         """Return whether a case is invalid or unsure, or one of its answers is unsure or could not be measured.
 
-        Identical code takes the same time, whether it was timed or not.
+        Identical code takes the same time, whether it was timed or not. A p99 that alone is open is stated, and leaves
+        no case undecided: on a machine that others use, it is open in most cases without a change.
         """
+        if case.has_open_tail and case.verdict != "invalid":
+            return "unsure" in (case.work, case.memory)
         if case.verdict in ("unsure", "invalid") or "unsure" in (case.work, case.memory):
             return True
         is_time_open = case.time == "unsure" or (case.time is None and self.settings.asks_for_time)

@@ -83,7 +83,8 @@ class Measurement(Record):
     `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
     ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is
     `Platform.facts_digest` of the machine as it was then, `instrument` the program that counted with its version,
-    `load_host` the name of the machines of which one put load on the server, empty where the server's own did. What an
+    `load_host` the name of the machines of which one put load on the server, empty where the server's own did.
+    `start_position` is how many cases the servers of a timed start had before this one, where it is shared. What an
     older version has not recorded is empty.
     """
 
@@ -109,6 +110,7 @@ class Measurement(Record):
     facts: Text = ""
     instrument: Text = ""
     load_host: Text = ""
+    start_position: int | None = None
 
     @property
     def blobs(self) -> list[str]:

@@ -134,6 +134,22 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ("latency_p99_us", "timed", "time", "beyond doubt", "us", True, "latency p99 in µs", "p99, µs"),
     ("latency_p99_9_us", "timed", "time", "never", "us", True, "latency p99.9 in µs", "p99.9, µs"),
     ("latency_max_us", "timed", "time", "never", "us", True, "latency maximum in µs", "max, µs"),
+    (
+        "latency_at_50_p99_us", "timed", "time", "where changed",
+        "us", True, "latency p99 in µs at half of the base's full speed", "p99 at 50 %, µs",
+    ),
+    (
+        "latency_at_80_p99_us", "timed", "time", "for same",
+        "us", True, "latency p99 in µs at 80 % of the base's full speed", "p99 at 80 %, µs",
+    ),
+    (
+        "latency_at_80_p99_9_us", "timed", "time", "beyond doubt",
+        "us", True, "latency p99.9 in µs at 80 % of the base's full speed", "p99.9 at 80 %, µs",
+    ),
+    (
+        "latency_at_80_max_us", "timed", "time", "beyond doubt",
+        "us", True, "longest pause in µs at 80 % of the base's full speed", "longest pause, µs",
+    ),
     ("control_ns", "timed", "time", "never", "ns", True, "CPU ns per step of the reference work", "reference ns/step"),
     (
         "traced_syscalls_per_op", "traced", "work", "never",

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from zerolap.records.base import Record
 from zerolap.records.case import Case
 from zerolap.records.comparison import DocumentState, Settings
+from zerolap.records.regime import RegimeChoice
 from zerolap.records.revision import Source
 from zerolap.records.server import with_lab_passwords
 from zerolap.records.sweep_report import Sweep
@@ -71,7 +72,8 @@ class Request(Record):
     and the counts of both are to be compared; `counted_blocks` is how often each case is counted, where that is chosen.
     `most_starts` bounds the timed starts of a case, where a contrast is wanted and no verdict: the programs as they
     were built are not timed then. With `count_build` each server is built a second time, without inlining, for the
-    numbers of calls. `objects_of` is a build whose objects that of a run may use again.
+    numbers of calls. `regimes` are those that cases are counted in besides their own circumstances.
+    `objects_of` is a build whose objects that of a run may use again.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -93,6 +95,7 @@ class Request(Record):
     counted_blocks: int | None = None
     most_starts: int | None = None
     count_build: bool = False
+    regimes: RegimeChoice = "none"
     objects_of: str | None = None
     sweep: Sweep | None = None
 

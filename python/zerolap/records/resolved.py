@@ -79,6 +79,8 @@ class Resolved(Record):
             content |= {"most_starts": str(self.request.most_starts)}
         if self.request.count_build:
             content |= {"count_build": True}
+        if self.request.regimes != "none":
+            content |= {"regimes": self.request.regimes}
         if self.request.sweep is not None:
             measured = self.request.sweep.model_dump(exclude={"kernel"})
             content |= {"sweep": measured, "kernel": (self.platform.kernel, self.kernel and self.kernel.digest)}

@@ -38,7 +38,10 @@ Names: TypeAlias = Annotated[frozenset[str], PlainSerializer(sorted, return_type
 
 
 class Abilities(Record):
-    """Names of commands in upper case, including those of loaded modules, and of settings in lower case."""
+    """Names of commands in upper case, including those of loaded modules, and of settings in lower case.
+
+    Subcommands stand beside their containers, as `XINFO STREAM`, where the server tells them.
+    """
 
     commands: Names
     settings: Names

@@ -4,7 +4,9 @@ from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
 
-SkipReason: TypeAlias = Literal["memory", "unknown command", "unsupported tool", "arguments", "topology", "file"]
+SkipReason: TypeAlias = Literal[
+    "memory", "unknown command", "unknown setting", "unsupported tool", "arguments", "topology", "file"
+]
 """All reasons; too few cores are none: times are then marked as oversubscribed. `file`: a part of it cannot be read."""
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from pydantic import Field
 
 from zerolap.records.base import Record
+from zerolap.records.open_loads import OpenLoadRecord
 
 Histogram: TypeAlias = Iterable[tuple[int, int]]
 """The buckets' lower edges in nanoseconds, with counts."""
@@ -61,9 +62,11 @@ class SliceRecord(Record):
 class Timeline(Record):
     """A trial's slices in order; the slices of the same index on both sides are a pair.
 
-    `histogram_ns` is the histogram of all latencies, as lower edges of buckets and counts.
+    `histogram_ns` is the histogram of all latencies, as lower edges of buckets and counts. `open_loop` are the loads of
+    the open loop in rising order, if there was one; they are in no slice and not in the histogram.
     """
 
     schema_: str = Field(default=TIMELINE_SCHEMA, alias="schema", serialization_alias="schema")
     slices: list[SliceRecord]
     histogram_ns: list[tuple[int, int]]
+    open_loop: list[OpenLoadRecord] = []

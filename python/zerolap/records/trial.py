@@ -3,6 +3,7 @@
 from typing import TypeAlias
 
 from zerolap.records.base import Record
+from zerolap.records.open_loads import OpenLoad
 
 
 class Windows(Record):
@@ -17,7 +18,9 @@ class Amounts(Record):
 
     Counted trials have `windows` and a factor on them, `scale`. Timed trials have `pairs` of slices per start,
     `slice_requests`, the equal rate `per_second` for all sides, and `alone`: only one side runs at a time, because
-    memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout.
+    memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout. The loads
+    of an `open_loop` follow the pairs; none are chosen yet where it is empty, and there is no open loop where it is
+    None.
     """
 
     windows: Windows | None = None
@@ -27,6 +30,7 @@ class Amounts(Record):
     per_second: int | None = None
     alone: bool = False
     as_built: bool = False
+    open_loop: tuple[OpenLoad, ...] | None = None
 
 
 Side: TypeAlias = str

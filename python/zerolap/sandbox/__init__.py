@@ -3,6 +3,7 @@
 from zerolap.sandbox import confined_reader as confined_reader
 from zerolap.sandbox.cancellation import (
     Cancellation as Cancellation,
+    OwnedWork as OwnedWork,
     current_cancellation as current_cancellation,
     limited as limited,
 )

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Final, Protocol, TypeVar
 
 from zerolap.records import Interrupted, TrialFailed, ZerolapError
+from zerolap.uninterrupted import uninterrupted
 
 
 class Stoppable(Protocol):
@@ -39,15 +40,20 @@ class Cancellation:
         self._lock = threading.RLock()
 
     def cancel(self) -> None:
-        """Kill all processes of the work and wait for their end; may be called several times."""
-        self._cancelled.set()
-        with self._lock:
-            running = list(self._running)
-        for process in running:
-            process.kill()
-        for process in running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.stop()
+        """Kill all processes of the work and wait for their end; may be called several times.
+
+        A signal that stops the program meanwhile takes effect afterwards: it would leave processes running, for whose
+        end others wait.
+        """
+        with uninterrupted():
+            self._cancelled.set()
+            with self._lock:
+                running = list(self._running)
+            for process in running:
+                process.kill()
+            for process in running:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.stop()
 
     @property
     def is_cancelled(self) -> bool:
@@ -91,6 +97,16 @@ class Cancellation:
         """Forget a process that has ended."""
         with self._lock:
             self._running.discard(process)
+
+
+class OwnedWork(Cancellation):
+    """A part of the work of several owners, in whose contexts it was not launched: it ends with each of them."""
+
+    def kill(self) -> None:
+        """Kill its processes."""
+        self.cancel()
+
+    stop = kill
 
 
 class _TimeLimit(Cancellation):

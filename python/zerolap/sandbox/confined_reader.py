@@ -97,11 +97,21 @@ def structures(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> li
     return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
 
 
-def function_code(path: str, source_root: str, limits: ReaderLimits = LIMITS_OF_CODE) -> dict[str, FunctionCode]:
-    """Return what `_core.function_code` does, by name; raises `OSError`, `UnreadableFile`."""
+def function_code(
+    path: str, source_root: str, limits: ReaderLimits = LIMITS_OF_CODE
+) -> dict[tuple[str, str], FunctionCode]:
+    """Return what `_core.function_code` does, by name and file; raises `OSError`, `UnreadableFile`."""
     result = _read("function_code", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
-    return {name: FunctionCode(digest, names) for name, digest, names in zip(*[values] * 3, strict=True)}
+    return {
+        (name, file): FunctionCode(digest, names, frozenset(map(_name_and_file, inlined.splitlines())))
+        for name, file, digest, names, inlined in zip(*[values] * 5, strict=True)
+    }
+
+
+def _name_and_file(text: str) -> tuple[str, str]:
+    name, _, file = text.partition("\t")
+    return name, file
 
 
 def code_lines(

@@ -37,7 +37,13 @@ def _structures(core: ModuleType, path: str, source_root: str) -> bytes:
 
 def _code(core: ModuleType, path: str, source_root: str) -> bytes:
     known = core.function_code(path, source_root)
-    return _fields(*(value for name, digest, names in known for value in (name, digest, " ".join(names))))
+    return _fields(
+        *(
+            value
+            for (name, file), digest, names, inlined in known
+            for value in (name, file, digest, " ".join(names), "\n".join("\t".join(one) for one in inlined))
+        )
+    )
 
 
 def _lines(core: ModuleType, path: str, source_root: str, *files: str) -> bytes:

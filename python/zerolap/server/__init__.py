@@ -1,8 +1,17 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
-from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
+from zerolap.server.ability_queries import (
+    command_flags as command_flags,
+    known_commands as known_commands,
+    server_abilities as server_abilities,
+)
 from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
-from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
+from zerolap.server.connection import (
+    CommandConnection as CommandConnection,
+    CommandRefused as CommandRefused,
+    number_in as number_in,
+    parts_of as parts_of,
+)
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
 from zerolap.server.machine_port import MachinePort as MachinePort, open_port as open_port
 from zerolap.server.node import Node as Node
@@ -20,6 +29,7 @@ from zerolap.server.running_server import (
 )
 from zerolap.server.server_login import ServerLogin as ServerLogin, read_login as read_login
 from zerolap.server.statistics import (
+    ROW as ROW,
     KeyLookUps as KeyLookUps,
     ServerStatistics as ServerStatistics,
     StatisticsReader as StatisticsReader,

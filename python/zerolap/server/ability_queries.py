@@ -5,15 +5,19 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.records import Abilities, TrialFailed
+from zerolap.records import CONTAINERS, Abilities, KnownCommand, TrialFailed, container_of
 from zerolap.resp_frames import Reply
+from zerolap.server.connection import CommandRefused
 from zerolap.server.running_server import RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})
 """Settings that every server accepts but CONFIG GET does not list."""
+SUBCOMMANDS = 9
+"""Where they stand in an entry of the reply to COMMAND."""
+HELPED = re.compile(r"[A-Z][A-Z-]+(?= |$)")
 MOST_NAMES = 10_000
-NAME = re.compile(r"[!-~]{1,128}")
-"""Of a command or a setting."""
+NAME = re.compile(r"[!-~]{1,128}( [!-~]{1,128})?")
+"""Of a command, with its subcommand, or a setting."""
 
 
 def server_abilities(program: Program, settings: Mapping[str, str], directory: Path) -> Abilities:
@@ -21,7 +25,7 @@ def server_abilities(program: Program, settings: Mapping[str, str], directory: P
     server_directory = directory / "server"
     server_directory.mkdir()
     with start(program, settings, server_directory, log=directory / "server.log") as server:
-        return Abilities(commands=frozenset(command_flags(server)), settings=_settings(server))
+        return Abilities(commands=frozenset(command_names(server)), settings=_settings(server))
 
 
 def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:
@@ -35,6 +39,65 @@ def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:
     flags = dict(map(_name_and_flags, reply))
     _require_names(flags, "COMMAND")
     return flags
+
+
+def command_names(server: RunningServer) -> list[str]:
+    """Return the names of all commands in upper case, each followed by those of its subcommands: `XINFO STREAM`.
+
+    Servers before Redis 7 do not list subcommands; they are read from the replies to `XINFO HELP` and the like.
+    Raises `TrialFailed` if the reply to COMMAND has an unknown form.
+    """
+    reply = server.command("COMMAND")
+    entries = reply if isinstance(reply, list) else []
+    names: list[str] = []
+    for entry in entries:
+        name, _flags = _name_and_flags(entry)
+        subcommands = entry[SUBCOMMANDS] if isinstance(entry, list) and len(entry) > SUBCOMMANDS else None
+        if isinstance(subcommands, list):
+            inner = [_name_and_flags(one)[0].replace("|", " ", 1) for one in subcommands]
+        else:
+            inner = _helped(server, name) if name in CONTAINERS else []
+        names += [name, *sorted(inner)]
+    _require_names(names, "COMMAND")
+    return names
+
+
+def known_commands(server: RunningServer) -> list[KnownCommand]:
+    """Return all commands and subcommands with the groups that `COMMAND DOCS` names, which servers before 7 lack.
+
+    Raises `TrialFailed` as `command_names` does.
+    """
+    groups = _documented_groups(server)
+    return [KnownCommand(name=name, group=groups.get(container_of(name), "")) for name in command_names(server)]
+
+
+def _documented_groups(server: RunningServer) -> dict[str, str]:
+    try:
+        reply = server.command("COMMAND", "DOCS")
+    except CommandRefused:
+        return {}
+    words = reply if isinstance(reply, list) else []
+    groups = {}
+    for name, facts in zip(words[::2], words[1::2], strict=False):
+        if not isinstance(name, bytes) or not isinstance(facts, list) or b"group" not in facts[::2]:
+            continue
+        group = facts[facts.index(b"group") + 1]
+        if isinstance(group, bytes) and NAME.fullmatch(word := group.decode(errors="replace")):
+            groups[name.decode(errors="replace").upper()] = word
+    return groups
+
+
+def _helped(server: RunningServer, container: str) -> list[str]:
+    """Return the subcommands that a container's help names: lines that begin with a word in upper case."""
+    try:
+        reply = server.command(container, "HELP")
+    except CommandRefused:
+        return []
+    lines = (
+        [line.decode(errors="replace") for line in reply if isinstance(line, bytes)] if isinstance(reply, list) else []
+    )
+    words = [match[0] for line in lines[1:] if (match := HELPED.match(line))]
+    return [f"{container} {word}" for word in dict.fromkeys(words)]
 
 
 def _name_and_flags(entry: Reply) -> tuple[str, frozenset[str]]:

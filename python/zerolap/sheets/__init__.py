@@ -25,6 +25,7 @@ from zerolap.sheets.comparison_sheet import (
     comparison_list as comparison_list,
     comparison_sheet as comparison_sheet,
 )
+from zerolap.sheets.coverage_sheet import coverage_sheet as coverage_sheet
 from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT, Lengths as Lengths
 from zerolap.sheets.format import (
     ARROW as ARROW,

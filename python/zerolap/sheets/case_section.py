@@ -75,10 +75,14 @@ def chosen_case(section: Section, case: CaseResult | RunCase, traced: Section | 
     """Return the section of a case that the reader has chosen, with its traces, its checks, and what it is."""
     return section.model_copy(
         update={
-            "remark": f"{', '.join(case.commands)} · group {case.group} · {case.topology}",
+            "remark": f"{', '.join(case.commands)} · group {case.group} · {case.topology}{_regime(case)}",
             "sections": [*([] if traced is None else [traced]), *section.sections, *_checks(case.validity)],
         }
     )
+
+
+def _regime(case: CaseResult | RunCase) -> str:
+    return f" · {case.regime}" if isinstance(case, CaseResult) and case.regime else ""
 
 
 def _checks(validity: Validity) -> list[Section]:

@@ -9,6 +9,7 @@ from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, un
 from zerolap.sheets.format import count, metric_label, percent, plain
 from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.phrases import phrase_of
+from zerolap.sheets.tails import open_tail, tail_sentence
 
 LONGEST_SUBJECT: Final = 80
 LONGEST_REASON: Final = 300
@@ -42,7 +43,8 @@ def case_sentences(case: CaseResult) -> list[str]:
     # That the bytes are the same is said by the figures.
     told = [other for other in answered if other is not leading and not _is_quiet(other)]
     others = [_work_beside_time(case, leading, other) or _other(other) for other in told]
-    return [sentence for sentence in (_happened(case, leading), *_sureness(case, leading), *others) if sentence]
+    sentences = (_happened(case, leading), *_sureness(case, leading), *others, tail_sentence(case))
+    return [sentence for sentence in sentences if sentence]
 
 
 def short_case_sentences(case: CaseResult) -> list[str]:
@@ -51,7 +53,11 @@ def short_case_sentences(case: CaseResult) -> list[str]:
     leading = _leading(case, answered)
     if case.verdict == "invalid" or leading is None:
         return case_sentences(case)
-    opened = [_open(answer.decided) for answer in answered if answer.word == "unsure" and answer.decided is not None]
+    opened = [
+        _open(answer.decided)
+        for answer in answered
+        if answer.word == "unsure" and answer.decided is not None and not answer.has_open_tail
+    ]
     beside = [_work_beside_time(case, leading, other) for other in answered if other is not leading]
     beside += [_other(other) for other in answered if other is not leading and _is_changed_memory(other)]
     return [sentence for sentence in (_happened(case, leading), *_caution(case), *opened, *beside) if sentence]
@@ -83,15 +89,22 @@ def _is_quiet(answer: CaseAnswer) -> bool:
 def _subject(case: CaseResult) -> str:
     names = case.commands or [case.case]
     more = f" and {len(names) - MOST_COMMANDS} more" if len(names) > MOST_COMMANDS else ""
-    return plain(" + ".join(names[:MOST_COMMANDS]), LONGEST_SUBJECT) + more
+    subject = plain(" + ".join(names[:MOST_COMMANDS]), LONGEST_SUBJECT) + more
+    return f"{subject} ({plain(case.regime, LONGEST_SUBJECT)})" if case.regime else subject
 
 
 def _happened(case: CaseResult, answer: CaseAnswer) -> str:
     subject, decided = _subject(case), answer.decided
-    if answer.word == "identical" and answer.answer == "memory":
-        return f"{subject} takes the same bytes on both sides."
+    if decided is not None and answer.has_open_tail:
+        return f"{subject} is {open_tail(decided)}."
+    return _known(case, answer, subject, decided)
+
+
+def _known(case: CaseResult, answer: CaseAnswer, subject: str, decided: Verdict | None) -> str:
     if answer.word == "identical":
-        return f"{subject} executes the same machine instructions on both sides, equally often."
+        takes = "takes the same bytes on both sides"
+        executes = "executes the same machine instructions on both sides, equally often"
+        return f"{subject} {takes if answer.answer == 'memory' else executes}."
     if decided is None:
         return f"The {answer.answer} of {subject} is {answer.word}: no metric decides it."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
@@ -322,6 +335,8 @@ def _other(answer: CaseAnswer) -> str:
     if answer.word == "identical":
         return f"{noun}, is identical: both sides execute the same instructions."
     decided = answer.decided
+    if decided is not None and answer.has_open_tail:
+        return f"{noun}, is {open_tail(decided)}."
     if decided is None:
         return f"{noun}, is {SAID.get(answer.word, answer.word)}."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"

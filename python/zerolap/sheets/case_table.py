@@ -23,6 +23,7 @@ from zerolap.sheets.detail import Lengths
 from zerolap.sheets.format import NO_VALUE, change, counted, interval, listing, metric_heading, metric_label, percent
 from zerolap.sheets.outcome_words import WORDS, failed_check, word_counts
 from zerolap.sheets.sheet import Cell, Column, Section, Table, name
+from zerolap.sheets.tails import short_tail
 
 NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed", "memory": "not read"}
 CASE: Final = Column(key="case", heading="case")
@@ -242,10 +243,13 @@ def _answer_cell(answered: CaseAnswer | None, usual: str | None) -> Cell:
     decided, mark = answered.decided, answered.word
     if decided is None or answered.word == "identical":
         return Cell(text=answered.word, mark=mark)
+    if answered.has_open_tail and answered.cost is not None:
+        decided = answered.cost
+    tail = "" if answered.tail is None else f", {short_tail(answered.tail)}"
     named = "" if decided.metric == usual else f"{metric_heading(decided.metric)} "
     return Cell(
         text=change(decided.change),
-        detail=f"{named}{interval(decided.low, decided.high)}",
+        detail=f"{named}{interval(decided.low, decided.high)}{tail}",
         mark=mark,
         order=abs(decided.change),
         drawn=drawn_change(decided),

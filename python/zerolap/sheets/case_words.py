@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Verdict
+from zerolap.records import CHANGED, TAIL, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Verdict
 from zerolap.sheets.format import (
     ARROW,
     change as written_change,
@@ -20,6 +20,7 @@ from zerolap.sheets.format import (
 )
 from zerolap.sheets.outcome_words import WORDS, Word, word_counts
 from zerolap.sheets.sheet import DrawnChange, as_name
+from zerolap.sheets.tails import open_tail, tail_margin, tail_of
 
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time", "memory")
@@ -46,13 +47,20 @@ FINDING_LABELS = {
 class CaseAnswer:
     """The answer on a case's work, time or memory; `decided` is the deciding verdict, if there is any.
 
-    `cost` is the verdict on what a request costs in time, where that is decided and throughput is not.
+    `cost` is the verdict on what a request costs in time, where that is decided and throughput or the tail is not.
+    `tail` is the p99 of an open loop, where time is the same or nothing else is open.
     """
 
     answer: Answer
     word: Word
     decided: Verdict | None
     cost: Verdict | None = None
+    tail: Verdict | None = None
+
+    @property
+    def has_open_tail(self) -> bool:
+        """Whether the tail alone is open."""
+        return self.tail is not None and self.tail is self.decided
 
 
 def word(case: CaseResult) -> Word:
@@ -71,9 +79,10 @@ def answers(case: CaseResult) -> list[CaseAnswer]:
     if case.time is not None:
         decided = by_metric.get(case.time_deciding or "")
         cost = next((by_metric[metric] for metric in COSTS if metric in by_metric), None)
-        is_open = case.time == "unsure" and decided is not None and decided.metric == THROUGHPUT
+        is_open = case.time == "unsure" and decided is not None and decided.metric in (THROUGHPUT, TAIL)
         is_same = is_open and cost is not None and cost.verdict == "same"
-        answered.append(CaseAnswer("time", case.time, decided, cost if is_same else None))
+        tail = tail_of(case) if case.time == "same" or case.has_open_tail else None
+        answered.append(CaseAnswer("time", case.time, decided, cost if is_same else None, tail))
     if case.memory is not None:
         answered.append(CaseAnswer("memory", case.memory, by_metric.get(case.memory_deciding or "")))
     return answered
@@ -138,7 +147,8 @@ def others(case: CaseResult) -> list[Verdict]:
 
 def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     """Return the metric that decides work or time of most cases; None if nothing was measured."""
-    decided = [answered.decided for case in cases if (answered := answer_of(case, answer)) is not None]
+    answered = [given for case in cases if (given := answer_of(case, answer)) is not None]
+    decided = [given.cost if given.has_open_tail and given.cost is not None else given.decided for given in answered]
     metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
@@ -215,12 +225,14 @@ def statement(answered: CaseAnswer) -> str:
     """
     begin = f"{answered.answer} {answered.word}"
     decided = answered.decided
+    if decided is not None and answered.has_open_tail:
+        return f"{begin}: {open_tail(decided)}"
     if decided is None:
         return f"{begin}: no metric decides it"
     cost = "" if answered.cost is None else f"{metric_label(answered.cost.metric)} is the same; whether "
     text = f"{begin}: {cost}{sentence(decided)}" + (" is too, is open" if cost else "")
     if answered.word != "unsure":
-        return text
+        return text if answered.tail is None else f"{text}; {tail_margin(answered.tail)}"
     if decided.verdict == "unsure" and decided.wild_starts is not None and decided.wild_starts.reason is not None:
         return f"{text}; single starts in which one side is far slower leave it open"
     if decided.verdict == "unsure":

@@ -24,6 +24,7 @@ from zerolap.sheets.measured_change import (
     in_order_of_names,
 )
 from zerolap.sheets.pooled import pooled_sentences
+from zerolap.sheets.regime_words import regime_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, WebLink, as_name, folded, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code
@@ -49,6 +50,7 @@ def _pull_request_sheet(state: PullRequestState, change: "_Change") -> Sheet:
         Section(
             sentences=[
                 *change.together(),
+                *change.regimes(),
                 *change.unexecuted(),
                 *_acknowledgements(state.acknowledgements, detail),
             ]
@@ -76,7 +78,7 @@ def _comparison_document(comparison: Comparison, change: "_Change") -> Sheet:
     sections = [
         Section(facts=list(_sides(comparison))),
         change.reasons(None),
-        Section(sentences=[*change.together(), *change.unexecuted()]),
+        Section(sentences=[*change.together(), *change.regimes(), *change.unexecuted()]),
         *(folded(case_section(case)) for case in notable[: detail.cases]),
         *_left_out(comparison, len(notable) - detail.cases, "more cases in full"),
     ]
@@ -164,6 +166,15 @@ class _Change:
                 where = f" on {self.detail.named(platform.name)}" if len(platforms) > 1 else ""
                 for text in pooled_sentences(platform.comparison, self.detail):
                     yield Sentence(label=f"Together{where}", text=text)
+
+    def regimes(self) -> Iterator[Sentence]:
+        """Yield what the cases of each platform do in other regimes."""
+        platforms = self.measured.platforms
+        for platform in platforms[: self.detail.platforms]:
+            if platform.comparison is not None and self.detail.facts:
+                where = f" on {self.detail.named(platform.name)}" if len(platforms) > 1 else ""
+                for text in regime_sentences(platform.comparison, self.detail):
+                    yield Sentence(label=f"Regimes{where}", text=text)
 
     def unexecuted(self) -> Iterator[Sentence]:
         """Yield what of the change no measured case executes."""

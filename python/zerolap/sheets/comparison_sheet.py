@@ -23,6 +23,7 @@ from zerolap.sheets.format import ARROW
 from zerolap.sheets.headline import Headline, headline_of
 from zerolap.sheets.measured_change import Done, PlatformOutcome
 from zerolap.sheets.pooled import pooled_sentences
+from zerolap.sheets.regime_words import regime_sentences
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 from zerolap.sheets.unexecuted import unexecuted_code
@@ -104,6 +105,7 @@ def _begun(comparison: Comparison, cases: list[CaseResult]) -> Sheet:
             Fact(label="head", text=server_text(comparison.head)),
             Fact(label="measured", text=effort(comparison)),
             *(Fact(label="together", text=text) for text in pooled_sentences(comparison, Lengths())),
+            *(Fact(label="regimes", text=text) for text in regime_sentences(comparison, Lengths())),
             *(Fact(label="not measured", text=text) for text in _unexecuted(comparison)),
             *([] if chance is None else [Fact(label="sure", text=chance)]),
         ],

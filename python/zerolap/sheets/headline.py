@@ -25,6 +25,7 @@ from zerolap.sheets.measured_change import (
 )
 from zerolap.sheets.phrases import PHRASES, Phrase
 from zerolap.sheets.pooled import pooled_statements
+from zerolap.sheets.regime_words import with_regime
 from zerolap.sheets.unexecuted import unexecuted_code
 
 NAMED_PLATFORMS = 2
@@ -110,11 +111,13 @@ def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, lengths
 
 def subject_of(row: CaseRow, cases: Sequence[CaseRows], lengths: Lengths) -> str:
     """Return the name of a case in a sentence: its command, or its own name if the command is ambiguous."""
-    commands = row.case.commands
-    alike = sum(other.first.case.commands == commands for other in cases)
+    commands, regime = row.case.commands, row.case.regime
+    alike = sum(other.first.case.commands == commands and other.first.case.regime == regime for other in cases)
     if len(commands) != 1 or COMMAND.fullmatch(commands[0]) is None:
         return lengths.named(row.case.case)
-    return commands[0] if alike == 1 else f"{commands[0]} in {lengths.named(row.case.case)}"
+    if alike == 1:
+        return with_regime(commands[0], row.case, lengths)
+    return f"{commands[0]} in {lengths.named(row.case.case)}"
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,11 @@ class _Statements:
     @property
     def unchanged(self) -> list[CaseRows]:
         return [case for case in self.cases if case.first.is_unchanged]
+
+    @property
+    def _open_tails(self) -> list[CaseRows]:
+        """The unsure cases of which p99 alone is open."""
+        return [case for case in self._of_word("unsure") if case.first.case.has_open_tail]
 
     @property
     def ongoing(self) -> list[PlatformOutcome]:
@@ -164,6 +172,9 @@ class _Statements:
     def _nothing(self) -> tuple[str, str]:
         if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
             return "unaffected", "No case can be affected by this change"
+        if open_tails := self._open_tails:
+            same = f"CPU time and throughput in {counted(len(open_tails), 'case', 'cases')}"
+            return "open tails", f"No change of {same}, p99 open"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -174,8 +185,11 @@ class _Statements:
         if self.accepted:
             yield "accepted", counted(len(self.accepted), "acknowledged regression", "acknowledged regressions")
         yield from (("trouble", text) for text in trouble)
-        if unsure := self._of_word("unsure"):
-            yield "unsure", f"{len(unsure):,} unsure"
+        open_tails = self._open_tails
+        if unsure := len(self._of_word("unsure")) - len(open_tails):
+            yield "unsure", f"{unsure:,} unsure"
+        if open_tails:
+            yield "open tails", f"p99 open in {counted(len(open_tails), 'case', 'cases')} otherwise the same"
         if self.unchanged:
             yield "unchanged", _unchanged(self.unchanged, " unchanged")
 

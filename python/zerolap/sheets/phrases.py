@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.records import FAR_TAIL, LONGEST_PAUSE, TAIL, TAIL_AT_HALF
+
 
 @dataclass(frozen=True)
 class Phrase:
@@ -52,17 +54,22 @@ PHRASES: Final[dict[str, Phrase]] = {
     "memory_bytes_per_key": Phrase(
         "takes", "bytes per key", "fewer", ("takes {} more memory per key", "takes {} less memory per key")
     ),
-    "used_memory_bytes": Phrase(
-        "uses", "bytes in the server", "fewer", ("uses {} more memory", "uses {} less memory")
-    ),
+    "used_memory_bytes": Phrase("uses", "bytes in the server", "fewer", ("uses {} more memory", "uses {} less memory")),
     "peak_memory_bytes": Phrase(
         "uses", "bytes at most", "fewer", ("uses {} more memory at most", "uses {} less memory at most")
     ),
     "client_memory_bytes": Phrase(
-        "takes", "bytes for its clients", "fewer", ("takes {} more memory for clients", "takes {} less memory for clients")
+        "takes",
+        "bytes for its clients",
+        "fewer",
+        ("takes {} more memory for clients", "takes {} less memory for clients"),
     ),
     "rss_bytes": Phrase(brief=("makes the process {} larger", "makes the process {} smaller")),
     "latency_p50_us": Phrase(brief=("has a {} higher median latency", "has a {} lower median latency")),
+    TAIL_AT_HALF: Phrase(brief=("has a {} higher p99 at half load", "has a {} lower p99 at half load")),
+    TAIL: Phrase(brief=("has a {} higher p99 at 80 % load", "has a {} lower p99 at 80 % load")),
+    FAR_TAIL: Phrase(brief=("has a {} higher p99.9 at 80 % load", "has a {} lower p99.9 at 80 % load")),
+    LONGEST_PAUSE: Phrase(brief=("pauses {} longer at 80 % load", "pauses {} shorter at 80 % load")),
     "latency_p99_us": Phrase(brief=("has a {} higher p99 of latency", "has a {} lower p99 of latency")),
 }
 

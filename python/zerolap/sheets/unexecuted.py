@@ -17,7 +17,7 @@ class UnexecutedCode:
     """What no case of any comparison of one change executes.
 
     `number` is how many of `changed` functions no case executes, `functions` are the first of them. `beside` are those
-    that are executed without any of their changed lines, `proposed_cases` may execute more.
+    that are executed without any of their changed lines. `proposed_cases` may execute more, and `tested_commands` too.
     `statement` is that nothing of the change was measured.
     """
 
@@ -27,6 +27,7 @@ class UnexecutedCode:
     beside: Sequence[ChangedFunction] = ()
     files: Sequence[str] = ()
     proposed_cases: Sequence[str] = ()
+    tested_commands: Sequence[str] = ()
     statement: str | None = None
 
     def sentences(self, most: int, lengths: Lengths) -> Iterator[Sentence]:
@@ -36,7 +37,9 @@ class UnexecutedCode:
             names = _named([_function(function, lengths) for function in self.functions], self.number, most)
             proposed = _named([as_name(case) for case in self.proposed_cases], len(self.proposed_cases), most)
             reached = f"; {proposed} may execute them" if proposed else ""
-            yield Sentence(label=LABEL, text=f"{self.number:,} of {of}: {names}{reached}")
+            tested = _named([as_name(name) for name in self.tested_commands], len(self.tested_commands), most)
+            sent = f"; the tests of the change send {tested}" if tested else ""
+            yield Sentence(label=LABEL, text=f"{self.number:,} of {of}: {names}{reached}{sent}")
         if self.beside and most:
             names = _named([_function(function, lengths) for function in self.beside], len(self.beside), most)
             yield Sentence(label=LABEL, text=f"the changed lines of {names}, of which only other lines are executed")
@@ -72,6 +75,7 @@ def _unexecuted_functions(comparisons: Sequence[Comparison], changed: Sequence[C
         functions=of_all,
         beside=[function for name, function in beside[0].items() if all(name in others for others in beside)],
         proposed_cases=changed[0].proposed_cases,
+        tested_commands=changed[0].tested_commands,
         statement="no measured case executes a changed function" if is_none else None,
     )
 

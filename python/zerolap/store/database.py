@@ -12,7 +12,7 @@ from zerolap.records import EnvironmentMissing
 from zerolap.store.blobs import Blobs
 from zerolap.store.store_errors import NotConductor, store_faults
 from zerolap.store.tables import REVISION, conductor, metadata, store_revision
-from zerolap.store.uninterrupted import uninterrupted
+from zerolap.uninterrupted import uninterrupted
 
 BUSY_SECONDS: Final = 10.0
 AnySelect: TypeAlias = Select[*tuple[Any, ...]]

@@ -26,7 +26,7 @@ from zerolap.errors import UsageError
 from zerolap.fail_on import FailOn
 from zerolap.github import REPOSITORY
 from zerolap.named_file import read_named_text
-from zerolap.records import FirstFault
+from zerolap.records import FirstFault, RegimeChoice
 from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
@@ -134,6 +134,7 @@ class Measuring(_Part):
 
     `platforms` are names; an empty tuple means all platforms. `cases` are names or globs; `cases_directory` is a
     directory or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
+    `regimes` are those that cases are counted in besides.
     With `each_commit`, every commit of a branch is compared with the commit before it. Otherwise the newest commit is
     compared with the commit that was measured last, and supersedes the commits between them.
     """
@@ -147,6 +148,7 @@ class Measuring(_Part):
     variant: Annotated[str, AfterValidator(_checked_variant)] = "default"
     notify: Notification = Notification()
     each_commit: bool = False
+    regimes: RegimeChoice = "auto"
 
 
 class RepositorySettings(Measuring):

@@ -461,7 +461,7 @@ class TriggerWork:
             return []
         platforms = self._platforms(measuring)
         variant = parse_variant(measuring.variant).name
-        options = Options(engines=measuring.engines, budget_seconds=measuring.budget_seconds)
+        options = Options(engines=measuring.engines, budget_seconds=measuring.budget_seconds, regimes=measuring.regimes)
         request = comparison_request(
             RequestedServer(source=base, variant=variant),
             RequestedServer(source=head, variant=variant),

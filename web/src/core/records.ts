@@ -5,7 +5,9 @@
  *
  * Counted trials have `windows` and a factor on them, `scale`. Timed trials have `pairs` of slices per start,
  * `slice_requests`, the equal rate `per_second` for all sides, and `alone`: only one side runs at a time, because
- * memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout.
+ * memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout. The loads
+ * of an `open_loop` follow the pairs; none are chosen yet where it is empty, and there is no open loop where it is
+ * None.
  */
 export interface Amounts {
   windows: Windows | null;
@@ -15,6 +17,7 @@ export interface Amounts {
   per_second: number | null;
   alone: boolean;
   as_built: boolean;
+  open_loop: Array<OpenLoad> | null;
 }
 
 /**
@@ -1038,6 +1041,12 @@ export interface NamedLines {
   file: string | null;
   lines: Array<number>;
   text: string;
+}
+
+/** A load of an open loop: requests a second over all connections, and the requests of a slice. */
+export interface OpenLoad {
+  per_second: number;
+  requests: number;
 }
 
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
@@ -2313,6 +2322,26 @@ export const METRICS: Record<string, Record<"unit" | "label" | "heading", string
     "unit": "us",
     "label": "latency maximum in µs",
     "heading": "max, µs"
+  },
+  "latency_at_50_p99_us": {
+    "unit": "us",
+    "label": "latency p99 in µs at half of the base's full speed",
+    "heading": "p99 at 50 %, µs"
+  },
+  "latency_at_80_p99_us": {
+    "unit": "us",
+    "label": "latency p99 in µs at 80 % of the base's full speed",
+    "heading": "p99 at 80 %, µs"
+  },
+  "latency_at_80_p99_9_us": {
+    "unit": "us",
+    "label": "latency p99.9 in µs at 80 % of the base's full speed",
+    "heading": "p99.9 at 80 %, µs"
+  },
+  "latency_at_80_max_us": {
+    "unit": "us",
+    "label": "longest pause in µs at 80 % of the base's full speed",
+    "heading": "longest pause, µs"
   },
   "control_ns": {
     "unit": "ns",

@@ -4,6 +4,7 @@ import { useLocalList } from "../core/cases/CaseList.tsx";
 import { CaseDetails, CasesPage } from "../core/cases/CasesPage.tsx";
 import {
   CHECK_SCHEMA,
+  COVERAGE_SCHEMA,
   type Drawings,
   documentIn,
   EMULATED_SCHEMA,
@@ -39,6 +40,7 @@ function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: D
       setTitle(measured.server.name);
       return <EmulatedForks report={measured} sheet={embeddedSheet()} />;
     case CHECK_SCHEMA:
+    case COVERAGE_SCHEMA:
       return <Sheet sheet={embeddedSheet()} />;
     default:
       return <OfCases drawings={drawings} />;

@@ -1,8 +1,7 @@
 //! Executed instructions as text without addresses.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::ops::RangeInclusive;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use iced_x86::{
@@ -15,6 +14,7 @@ use super::data::{Data, Reference};
 use super::image::{Image, Kind, Relocation, variable_at};
 use super::{Counts, Line, Node, Times};
 use crate::elf::hexadecimal;
+use crate::functions::CodePlaces;
 use crate::symbol;
 
 /// Longest instruction of x86-64.
@@ -83,11 +83,11 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
     Ok((texts.table, nodes))
 }
 
-/// What a function of the source occupies in it, by its symbol's normal form.
-pub(super) type LinesOf = HashMap<String, Vec<RangeInclusive<u32>>>;
+/// A symbol's normal form, and the file of the function; empty where it is not known.
+pub type FunctionName = (String, String);
 
-/// Of a symbol: the digest of its code, and what that refers to.
-type Piece = ([u8; 32], Vec<String>);
+/// The lines of an assert that is written in several.
+const ASSERT_LINES: u32 = 10;
 
 /// What the code of a function is, wherever a linker puts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,60 +96,93 @@ pub struct FunctionCode {
     pub digest: String,
     /// The functions and variables that the instructions refer to, in their order.
     pub names: Vec<String>,
+    /// The functions that are inlined into it.
+    pub inlined: Vec<FunctionName>,
 }
 
-/// The code of all functions, by normal form: of all that have it together. What an address refers to that cannot be named
-/// is left out of it, and so are the numbers of a function's own lines, which its asserts hold.
-pub(super) fn of_functions(image: &Image<'_>, lines: &LinesOf) -> Result<BTreeMap<String, FunctionCode>, String> {
-    let (functions, places) = functions(image, &everything(image))?;
-    let code = Code { image, places };
+/// The code of a symbol.
+struct Body<'a> {
+    name: &'a str,
+    file: &'a str,
+    text: String,
+    targets: Vec<u32>,
+    holders: BTreeSet<FunctionName>,
+}
+
+/// Of a symbol: the digest of its code, what that refers to, the functions that are inlined into it.
+type Piece = ([u8; 32], Vec<String>, BTreeSet<FunctionName>);
+
+/// The code of all functions: of a function and its parts together. What an address refers to that cannot be named is left
+/// out of it, and so are numbers of lines, which asserts hold.
+pub(super) fn of_functions(
+    image: &Image<'_>,
+    places: &CodePlaces,
+) -> Result<BTreeMap<FunctionName, FunctionCode>, String> {
+    let (functions, instruction_places) = functions(image, &everything(image))?;
+    let code = Code { image, places: instruction_places };
     let mut data = Data::new(&code, functions.len());
     let mut writer = Writer::new();
     let mut bodies = Vec::with_capacity(functions.len());
     for function in &functions {
         let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
-        let own_lines = lines.get(name).map_or(&[][..], Vec::as_slice);
-        let (mut body, mut targets) = (String::new(), Vec::new());
+        let holders = places.holders(function.start, function.end).into_iter();
+        let holders = holders.map(|holder| (holder.name.clone(), holder.file.clone())).collect();
+        let file = places.file(function.start);
+        let mut body = Body { name, file, text: String::new(), targets: Vec::new(), holders };
         for (instruction, _) in &function.instructions {
             let reference = reference(&code, &mut data, function, instruction).unwrap_or_default();
             let (text, referred) = reference.map_or((None, Vec::new()), |mut reference| {
                 reference.leave_stamp_out();
                 (Some(reference.text), reference.targets)
             });
-            body.push_str(&writer.text(&without_line(*instruction, own_lines), text));
-            body.push('\n');
-            targets.extend(referred);
+            let instruction = without_line(*instruction, places.line(instruction.ip()));
+            body.text.push_str(&writer.text(&instruction, text));
+            body.text.push('\n');
+            body.targets.extend(referred);
         }
-        bodies.push((name, body, targets));
+        bodies.push(body);
     }
     let contents = contents(&mut data);
-    let mut by_name: BTreeMap<&str, Vec<Piece>> = BTreeMap::new();
-    for (name, body, targets) in bodies.iter().filter(|(name, ..)| !name.is_empty()) {
-        let (mut hash, mut names) = (Sha256::new_with_prefix(body), Vec::new());
-        for target in targets.iter().map(|target| *target as usize) {
-            if let Some((function, ..)) = bodies.get(target) {
+    let mut by_name: BTreeMap<FunctionName, Vec<Piece>> = BTreeMap::new();
+    for body in bodies.iter().filter(|body| !body.name.is_empty()) {
+        let (mut hash, mut names) = (Sha256::new_with_prefix(&body.text), Vec::new());
+        for target in body.targets.iter().map(|target| *target as usize) {
+            if let Some(function) = bodies.get(target) {
                 // A function refers to itself by whatever it is called.
-                names.extend((function != name).then(|| (*function).to_owned()));
+                names.extend((function.name != body.name).then(|| function.name.to_owned()));
             } else if let Some((variable, constant)) = contents.get(target - bodies.len()) {
-                names.push(variable.clone());
+                names.push(without_number(variable).to_owned());
                 hash.update(constant);
             }
             hash.update([0]);
         }
-        by_name.entry(name).or_default().push((hash.finalize().into(), names));
+        let name = (body.name.to_owned(), body.file.to_owned());
+        let inlined = body.holders.iter().filter(|holder| **holder != name).cloned().collect();
+        by_name.entry(name).or_default().push((hash.finalize().into(), names, inlined));
     }
-    Ok((by_name.into_iter()).map(|(name, pieces)| (name.to_owned(), together(pieces))).collect())
+    Ok(by_name.into_iter().map(|(name, pieces)| (name, together(pieces))).collect())
 }
 
-/// The code of functions of one name, and of what compilers split from them.
+/// The name of a variable without the number that compilers give to those that are defined in functions.
+fn without_number(variable: &str) -> &str {
+    let name = symbol::normal_form(variable);
+    match name.rsplit_once('.') {
+        Some((rest, number)) if !rest.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => name,
+    }
+}
+
+/// The code of a function, and of what compilers split from it.
 fn together(mut pieces: Vec<Piece>) -> FunctionCode {
     pieces.sort_unstable();
     let mut hash = Sha256::new();
-    for (digest, _) in &pieces {
+    let (mut names, mut inlined) = (Vec::new(), BTreeSet::new());
+    for (digest, of_piece, holders) in pieces {
         hash.update(digest);
+        names.extend(of_piece);
+        inlined.extend(holders);
     }
-    let names = pieces.into_iter().flat_map(|(_, names)| names).collect();
-    FunctionCode { digest: hexadecimal(&hash.finalize()), names }
+    FunctionCode { digest: hexadecimal(&hash.finalize()), names, inlined: inlined.into_iter().collect() }
 }
 
 /// All instructions of a program, none of which was executed in a window.
@@ -183,13 +216,11 @@ fn contents(data: &mut Data<'_>) -> Vec<(String, String)> {
     }
 }
 
-/// An instruction without the number of a line of its function.
-fn without_line(mut instruction: Instruction, lines: &[RangeInclusive<u32>]) -> Instruction {
-    for operand in 0..instruction.op_count() {
-        let is_number = instruction.op_kind(operand) == OpKind::Immediate32;
-        if is_number && lines.iter().any(|lines| lines.contains(&instruction.immediate32())) {
-            instruction.set_immediate32(0);
-        }
+/// An instruction without the number of its line.
+fn without_line(mut instruction: Instruction, line: u32) -> Instruction {
+    let is_number = instruction.mnemonic() == Mnemonic::Mov && instruction.op1_kind() == OpKind::Immediate32;
+    if is_number && line > 0 && (line..=line.saturating_add(ASSERT_LINES)).contains(&instruction.immediate32()) {
+        instruction.set_immediate32(0);
     }
     instruction
 }

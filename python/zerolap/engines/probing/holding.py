@@ -1,7 +1,9 @@
-"""How much data a server holds, and the errors that it counts."""
+"""How much data a server holds, and the calls and errors that it counts."""
 
-from zerolap.records import Held
-from zerolap.server import CommandRefused, RunningServer, number_in, parts_of
+from collections.abc import Mapping, Sequence
+
+from zerolap.records import ExecutedCalls, Held
+from zerolap.server import ROW, CommandRefused, KeyLookUps, RunningServer, number_in, parts_of
 
 KEEPS_ALL = "noeviction"
 MOST_COUNTED_KEYS = 100
@@ -60,6 +62,49 @@ def memory_limit_bytes(server: RunningServer) -> int | None:
 def errors_counted(server: RunningServer) -> int | None:
     """Return the errors since the start, including those that scripts caught; None before Redis 6.2."""
     return number_in(_info(server, "stats"), "total_error_replies")
+
+
+def calls_counted(server: RunningServer) -> Mapping[str, ExecutedCalls]:
+    """Return the server's own count of calls by the names of its rows, such as `xinfo|stream`.
+
+    Empty where it does not report them.
+    """
+    rows = {name.removeprefix(ROW): parts_of(row) for name, row in _info(server, "commandstats").items()}
+    return {
+        name: ExecutedCalls(
+            calls=number_in(row, "calls") or 0,
+            failed=number_in(row, "failed_calls") or 0,
+            rejected=number_in(row, "rejected_calls") or 0,
+        )
+        for name, row in rows.items()
+    }
+
+
+def calls_since(
+    earlier: Mapping[str, ExecutedCalls], later: Mapping[str, ExecutedCalls], verbs: Sequence[str]
+) -> dict[str, ExecutedCalls]:
+    """Return the calls of each of the commands between two counts.
+
+    A subcommand is counted in its own row, or in that of its container by servers that do not tell them apart.
+    """
+    since = {name: counts - earlier.get(name, ExecutedCalls()) for name, counts in later.items()}
+    apart = {name.partition("|")[0] for name in later if "|" in name}
+    found: dict[str, ExecutedCalls] = {}
+    for verb in verbs:
+        container, _, subcommand = verb.lower().partition(" ")
+        row = f"{container}|{subcommand}" if subcommand and container in apart else container
+        found[verb] = since.get(row, ExecutedCalls())
+    return found
+
+
+def keys_looked_up(server: RunningServer) -> KeyLookUps | None:
+    """Return the keys that the server looked up to read them; none where it does not report them."""
+    return KeyLookUps.of(_info(server, "stats"))
+
+
+def keys_between(earlier: KeyLookUps | None, later: KeyLookUps | None) -> KeyLookUps | None:
+    """Return what was looked up between two counts."""
+    return None if earlier is None or later is None else later - earlier
 
 
 def _info(server: RunningServer, section: str) -> dict[str, str]:

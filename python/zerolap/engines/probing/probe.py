@@ -1,16 +1,26 @@
 """Runs a case briefly and records what its requests do."""
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from zerolap.engines.counted_checks import reply_checks
 from zerolap.engines.counted_deployment import counted_topology
-from zerolap.engines.probing.holding import errors_counted, held_by, memory_limit_bytes
+from zerolap.engines.probing.holding import (
+    calls_counted,
+    calls_since,
+    errors_counted,
+    held_by,
+    keys_between,
+    keys_looked_up,
+    memory_limit_bytes,
+)
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.load import LoadProgram, SliceResult, Target, by_socket, companions, load_program, prepare, timed_arguments
-from zerolap.records import SCRIPTS, Case, HeldOverTime, TrialFailed
+from zerolap.records import PROVING_CALLS, SCRIPTS, Case, Check, ExecutedCalls, HeldOverTime, TrialFailed
 from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, first_dead, read_demands_ns
 
@@ -26,6 +36,8 @@ BURST_REPLY_SECONDS = 60
 MOST_CONNECTIONS = 200
 MOST_SAMPLES = 1200
 """Limit for cases that send some of their commands only after many others."""
+DECLARED = frozenset({"hit_rate", "reply"})
+"""The checks of replies that are held against what the case declares."""
 MAY_STORE = frozenset({"SORT", "GEORADIUS", "GEORADIUSBYMEMBER"})
 """Commands that servers list as writing because of an option that few requests use."""
 
@@ -43,8 +55,8 @@ class Burst:
     """What happened at full speed: the last slice, and how busy client and server were in it.
 
     A thread is busy while it runs on a processor or waits for one. The other fields cover all slices: `requests`,
-    how many of them `found` something, errors by command, and `hidden_errors`, which the server counted but no reply
-    reported.
+    how many of them `found` something, errors by command, `hidden_errors`, which the server counted but no reply
+    reported, the `calls` of each command by the server's own count, and whether the replies are as the case expects.
     """
 
     result: SliceResult
@@ -54,6 +66,8 @@ class Burst:
     found: int
     errors: Mapping[str, BurstErrors]
     hidden_errors: int
+    calls: Mapping[str, ExecutedCalls]
+    checks: Sequence[Check]
 
 
 @dataclass(frozen=True)
@@ -122,12 +136,13 @@ def _sample(trial: PinnedTrial, server: RunningServer, writing: set[str], when: 
     seed = trial.seed ^ (when == "after")
     # Each connection sends every command as often as its ratio before it sends the next one.
     cycle = trial.case.client.cycle
+    asks_encodings = bool(trial.case.expect.encoding)
     connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
     arguments = [*timed_arguments(trial.case.client, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         prepared_socket(trial.directory, when) as path,
-        Recorder(path, server.socket, on_sample, server.load_login) as recorder,
+        Recorder(path, server.socket, on_sample, server.load_login, asks_encodings=asks_encodings) as recorder,
         load_program(by_socket(path), trial.load_log, [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
@@ -161,22 +176,40 @@ def _burst(trial: PinnedTrial, server: RunningServer) -> Burst:
     with load_program(by_socket(server.socket, server.load_login), trial.load_log, arguments) as load:
         requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()
         errors_before = errors_counted(server)
-        end = time.monotonic() + 4 * BURST_SECONDS
+        calls_before, looked_up = calls_counted(server), keys_looked_up(server)
+        wanted, slices = _wanted_calls(case), list[SliceResult]()
+        end = time.monotonic() + (4 * BURST_SECONDS if not wanted else SAMPLING_SECONDS)
         while True:
             result, client_share, server_share = _slice(load, server.process, requests)
             sent += requests
+            slices.append(result)
             hits += result.succeeded - result.misses
             for command in result.commands:
                 known = errors.get(name := command.command.upper(), BurstErrors())
                 count = known.count + sum(command.errors.values())
                 errors[name] = BurstErrors(count, known.first or command.first_error)
             seconds = result.elapsed_ns / 1e9
-            if seconds >= BURST_SECONDS or time.monotonic() > end:
+            if (seconds >= BURST_SECONDS and sent >= wanted) or time.monotonic() > end:
+                calls = calls_since(calls_before, calls_counted(server), case.verbs)
+                looked_up = keys_between(looked_up, keys_looked_up(server))
                 errors_after, hidden = errors_counted(server), 0
                 if errors_before is not None and errors_after is not None:
                     hidden = max(0, errors_after - errors_before - sum(of.count for of in errors.values()))
-                return Burst(result, client_share, server_share, sent, hits, errors, hidden)
+                shares = client_share, server_share
+                checks = [check for check in reply_checks(case, slices, looked_up) if check.check in DECLARED]
+                return Burst(result, *shares, sent, hits, errors, hidden, calls, checks)
             requests = round(requests * min(10.0, 1.2 * BURST_SECONDS / max(seconds, 1e-3)))
+
+
+def _wanted_calls(case: Case) -> int:
+    """Return the requests after which each command of a case of the lab's own format is called `PROVING_CALLS` times.
+
+    Of cases of the public format nothing needs to be proven.
+    """
+    if case.is_public:
+        return 0
+    rarest = min(command.ratio for command in case.client.sent)
+    return math.ceil(PROVING_CALLS * case.client.cycle / rarest)
 
 
 def _slice(load: LoadProgram, process: int, requests: int) -> tuple[SliceResult, float, float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from zerolap import _core
-from zerolap.engines.probing.samples import Sample, shown
+from zerolap.engines.probing.samples import KeySample, Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, written
 from zerolap.server import ServerLogin
@@ -24,6 +24,7 @@ class _Inspector:
     """A separate connection to the server, for questions about keys."""
 
     connection: socket.socket
+    asks_encodings: bool
     frames: FrameReader = field(init=False)
 
     def __post_init__(self) -> None:
@@ -36,11 +37,12 @@ class _Inspector:
             raise TrialFailed("the server hung up")
         return frame[1]
 
-    def sample(self, words: list[bytes]) -> tuple[list[bytes], tuple[int, ...], float | None]:
-        """Return the keys of a request, the positions of the missing ones, and the shortest time to live in seconds."""
+    def sample(self, words: list[bytes]) -> KeySample:
+        """Return what is known of the keys of a request."""
         keys = self.ask(b"COMMAND", b"GETKEYS", *words)
         if not isinstance(keys, list):
-            return [], (), None
+            return KeySample()
+        encodings: set[str] = set()
         missing: set[bytes] = set()
         lives = []
         names = [key for key in keys if isinstance(key, bytes)]
@@ -50,8 +52,11 @@ class _Inspector:
                 missing.add(key)
             elif isinstance(left_ms, int) and left_ms >= 0:
                 lives.append(left_ms / 1000)
+            encoding = self.ask(b"OBJECT", b"ENCODING", key) if self.asks_encodings else None
+            if isinstance(encoding, bytes):
+                encodings.add(encoding.decode(errors="replace"))
         places = tuple(place for place, name in enumerate(names) if name in missing)
-        return names, places, min(lives, default=None)
+        return KeySample(names, places, min(lives, default=None), frozenset(encodings))
 
 
 class Recorder:
@@ -66,8 +71,11 @@ class Recorder:
         server: Path,
         on_sample: Callable[[Sample], None],
         login: ServerLogin | None = None,
+        *,
+        asks_encodings: bool = False,
     ) -> None:
         self.path, self._server, self._on_sample = path, server, on_sample
+        self._asks_encodings = asks_encodings
         self._login = login
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = threading.Lock()
@@ -130,7 +138,7 @@ class Recorder:
     def _serve(self, client: socket.socket) -> None:
         try:
             with client, self._connected() as server, self._connected() as asking:
-                self._pass_on(client, server, _Inspector(asking))
+                self._pass_on(client, server, _Inspector(asking, self._asks_encodings))
         except (OSError, TrialFailed):
             # The load generator reports the lost connection.
             return
@@ -140,7 +148,7 @@ class Recorder:
         while (request := requests.next_frame()) is not None:
             words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
             with self._lock:
-                keys, missing, left = inspector.sample(words)
+                keys = inspector.sample(words)
             with self._gate:
                 self._waiting[client] = words
             server.sendall(request[0])
@@ -151,7 +159,7 @@ class Recorder:
             with self._gate:
                 del self._waiting[client]
             with self._lock:
-                self._on_sample(Sample(words, reply, _outcome(words, raw), keys, len(missing), left, missing))
+                self._on_sample(Sample(words, reply, _outcome(words, raw), keys))
 
     def _connected(self) -> socket.socket:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))

@@ -11,21 +11,37 @@ QUEUED = b"QUEUED"
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One request with its reply, and which of its keys were missing before it.
+class KeySample:
+    """The keys of a request as they were before it.
 
-    `seconds_left` is the shortest time to live of its keys, None if none of them expires; `missing_at` are the
-    positions of the missing keys among its keys; `outcome` is what the load
-    generator's rule makes of the reply.
+    `missing_at` are the positions of those that were missing, `seconds_left` is the shortest time to live, None if none
+    of them expires, `encodings` are those of the others, where they are asked for.
     """
+
+    names: list[bytes] = field(default_factory=list)
+    missing_at: tuple[int, ...] = ()
+    seconds_left: float | None = None
+    encodings: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request with its reply, and its keys before it; `outcome` is what the load generator's rule makes of it."""
 
     words: list[bytes]
     reply: Reply
     outcome: str
-    keys: list[bytes]
-    missing_keys: int
-    seconds_left: float | None
-    missing_at: tuple[int, ...] = ()
+    of_keys: KeySample
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The names of its keys."""
+        return self.of_keys.names
+
+    @property
+    def missing_keys(self) -> int:
+        """How many of its keys were missing."""
+        return len(self.of_keys.missing_at)
 
     @property
     def found_nothing(self) -> bool:
@@ -57,6 +73,7 @@ class CommandSamples:
     zeros: int = 0
     missing_at: Counter[int] = field(default_factory=Counter)
     example_of_missing: str = ""
+    encodings: Counter[str] = field(default_factory=Counter)
 
     def add(self, sample: Sample) -> None:
         """Count a sample."""
@@ -76,12 +93,15 @@ class CommandSamples:
         if sample.keys and sample.reply != QUEUED:
             self.with_keys += 1
             self.keys_missing += sample.missing_keys == len(sample.keys)
-            self.missing_at.update(sample.missing_at)
-            if sample.missing_at and not self.example_of_missing:
-                self.example_of_missing = shown([sample.keys[sample.missing_at[0]]])
-        if sample.seconds_left is not None:
+            missing_at = sample.of_keys.missing_at
+            self.missing_at.update(missing_at)
+            if missing_at and not self.example_of_missing:
+                self.example_of_missing = shown([sample.keys[missing_at[0]]])
+        self.encodings.update(sample.of_keys.encodings)
+        seconds_left = sample.of_keys.seconds_left
+        if seconds_left is not None:
             shortest = self.shortest_life_seconds
-            self.shortest_life_seconds = sample.seconds_left if shortest is None else min(shortest, sample.seconds_left)
+            self.shortest_life_seconds = seconds_left if shortest is None else min(shortest, seconds_left)
 
     @property
     def error_share(self) -> float:

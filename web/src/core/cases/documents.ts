@@ -15,12 +15,14 @@ export const RUN_SCHEMA = "zerolap.run/1";
 export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
 export const EMULATED_SCHEMA: EmulatedSnapshotReport["schema"] = "zerolap.emulated-snapshot/1";
 export const CHECK_SCHEMA = "zerolap.check/1";
+export const COVERAGE_SCHEMA = "zerolap.coverage/1";
 const SCHEMAS: readonly string[] = [
   COMPARISON_SCHEMA,
   RUN_SCHEMA,
   SNAPSHOT_SCHEMA,
   EMULATED_SCHEMA,
   CHECK_SCHEMA,
+  COVERAGE_SCHEMA,
 ];
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */

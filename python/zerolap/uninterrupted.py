@@ -1,4 +1,4 @@
-"""Delays signals that stop the program until the end of a write."""
+"""Delays signals that stop the program until the end of what has to be done as a whole, such as a write."""
 
 import signal
 import threading

@@ -1,0 +1,72 @@
+"""Cases in regimes: what their first block shows, which of them changed, and what a comparison states of them."""
+
+from collections.abc import Sequence
+
+from zerolap.documents.case_trials import Trials
+from zerolap.documents.results import Results
+from zerolap.judge import REGIME_BLOCKS, Bank, case_answers, case_validity, judge_cases, shows_other_change
+from zerolap.records import BASE, CHANGED, HEAD, Case, CaseResult, MeasuredRegime, Measurement
+
+
+def is_to_be_decided(case: Case, results: Results) -> bool:
+    """Return whether the first block in a regime shows another change than the case has, which more blocks decide."""
+    block = _first_block(results.counted.get(case.name))
+    if block is None or case.regime is None or results.is_identical_in_regime(case):
+        return False
+    own = _first_block(results.counted.get(case.regime.of))
+    return shows_other_change(block, own, results.resolved.settings.min_effect["counted"])
+
+
+def changed_in_regimes(results: Results, bank: Bank) -> frozenset[str]:
+    """Return the cases in regimes whose work changed by the verdict of all their blocks."""
+    decided = [measured for case in results.in_regimes if (measured := results.of_case(case)).counted is not None]
+    whole = [one for one in decided if one.counted is not None and one.counted.usable and _is_decided(one.counted)]
+    verdicts = judge_cases({one.case.name: one.judged for one in whole}, results.resolved.settings, bank)
+    changed = set()
+    for one in whole:
+        validity = case_validity(one.counted.all if one.counted is not None else [])
+        if case_answers(verdicts[one.case.name], validity).work in CHANGED:
+            changed.add(one.case.name)
+    return frozenset(changed)
+
+
+def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[MeasuredRegime]:
+    """Return what was counted in each regime, in the order of the regimes' first cases; `cases` have been judged."""
+    verdicts = {case.case: case.verdict for case in cases}
+    of_regime: dict[str, MeasuredRegime] = {}
+    for case in results.in_regimes:
+        assert case.regime is not None
+        trials = results.counted.get(case.name)
+        if trials is None or not trials.jobs_done:
+            continue
+        regime = of_regime.setdefault(case.regime.name, MeasuredRegime(regime=case.regime.name))
+        if verdicts.get(case.name, "same") != "same":
+            regime.differing.append(case.regime.of)
+        elif trials.failure is not None or trials.refusal is not None or not trials.is_valid:
+            regime.unmeasured[case.regime.of] = _why_unmeasured(trials)
+        elif _first_block(trials) is None or (is_to_be_decided(case, results) and not _is_decided(trials)):
+            regime.unmeasured[case.regime.of] = "there was no time to decide it"
+        else:
+            regime.same.append(case.regime.of)
+    return list(of_regime.values())
+
+
+def _why_unmeasured(trials: Trials) -> str:
+    if trials.failure is not None:
+        return trials.failure.message
+    failed = [check for measurement in trials.all for check in measurement.validity.failed]
+    return trials.refusal or "; ".join(
+        f"{check.check} {check.value}, limit {check.limit}"
+        for check in {check.check: check for check in failed}.values()
+    )
+
+
+def _is_decided(trials: Trials) -> bool:
+    return trials.blocks >= REGIME_BLOCKS
+
+
+def _first_block(trials: Trials | None) -> tuple[Measurement, Measurement] | None:
+    if trials is None or not trials.usable or not trials.whole_blocks:
+        return None
+    whole = trials.whole
+    return whole[BASE][0], whole[HEAD][0]

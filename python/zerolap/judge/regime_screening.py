@@ -1,0 +1,35 @@
+"""Whether one block of a case in a regime shows another change than the case itself has."""
+
+from typing import Final, TypeAlias
+
+from zerolap.judge.block_verdicts import SMALLEST, SMALLEST_CHANGE
+from zerolap.records import METRICS, Measurement
+
+SCREENED_SHARE: Final = 0.5
+"""The part of the minimum effect from which on a change is looked at: one block may show less than all."""
+
+Block: TypeAlias = tuple[Measurement, Measurement]
+"""What the base and the head measured from one seed."""
+
+
+def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) -> bool:
+    """Return whether a counted metric changed in a regime beyond what it did in the case itself.
+
+    A change of the case is judged with the case: one in a regime is another where it is larger, or goes the other way.
+    """
+    base, head = in_regime
+    for name in base.metrics.keys() & head.metrics.keys():
+        if name not in METRICS or METRICS[name].engine != "counted":
+            continue
+        unit = max(base.metrics[name], SMALLEST.get(name, 1.0))
+        margin = SCREENED_SHARE * max(min_effect * unit, SMALLEST_CHANGE.get(name, 0.0))
+        own = 0.0 if case is None else _relative_change(case, name) * unit
+        change = head.metrics[name] - base.metrics[name]
+        if not min(0.0, own) - margin <= change <= max(0.0, own) + margin:
+            return True
+    return False
+
+
+def _relative_change(block: Block, name: str) -> float:
+    base, head = (measurement.metrics.get(name, 0.0) for measurement in block)
+    return (head - base) / max(base, SMALLEST.get(name, 1.0))
