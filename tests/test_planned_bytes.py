@@ -72,7 +72,9 @@ def profile(made: Bench, side: Side) -> Measurement:
     return Measurement(metrics={}, validity=Validity(valid=True, checks=[]), allocations=blob)
 
 
-def test_equal_bytes_take_no_trial_of_their_own(compared: Callable[..., tuple[Comparison, Counter[str], Simulated]]) -> None:
+def test_equal_bytes_take_no_trial_of_their_own(
+    compared: Callable[..., tuple[Comparison, Counter[str], Simulated]],
+) -> None:
     comparison, blocks, profiled = compared({})
     assert blocks == dict.fromkeys(("case-0", "case-1", "case-2"), 1)
     assert not profiled.carried_out
