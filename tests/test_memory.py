@@ -1,4 +1,4 @@
-"""Bytes of real servers: the same build takes the same ones, and a key that takes more is a regression with its site."""
+"""Bytes of real servers: a build takes the same ones each time, and a key that takes more is a regression."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ pytestmark = pytest.mark.usefixtures("valgrind")
 
 COPY = "malloc(source.length + 1)"
 BUCKETS = "#define BUCKETS 4096"
-DISTANCE = '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");\nextern char more_begins[], more_ends[];\n'
+DISTANCE = (
+    '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");'
+    "\nextern char more_begins[], more_ends[];\n"
+)
 """Two places whose distance only the assembler knows: code that takes their difference has two addresses in it."""
 
 
