@@ -219,3 +219,16 @@ def test_a_case_that_declares_misses_is_judged_by_its_own_bound() -> None:
     for holds, kinds in ((True, []), (False, ["expectation"])):
         bound = Check(check="hit_rate", ok=holds, value=0.0, limit="<= 0.01")
         assert [fault.kind for fault in faults_of(found.model_copy(update={"checks": [bound]}))] == kinds
+
+
+def test_coverage_is_a_page_too(redis_server: Path, zerolap: Zerolap, tmp_path: Path) -> None:
+    page = tmp_path / "coverage.html"
+    ended = zerolap("suites", "coverage", "--server", redis_server, "--suite", "string", "--html", page)
+    assert ended.code == 1
+    assert "zerolap.coverage/1" in page.read_text()
+    assert "strings-100B" in page.read_text()
+
+
+def test_measuring_and_a_stored_check_exclude_each_other(zerolap: Zerolap) -> None:
+    zerolap("suites", "coverage", "--measure", "--check", "k-1").fails_with(2, "two ways to prove")
+    zerolap("suites", "coverage", "--check", "k-1").fails_with(2, "k-1")
