@@ -87,7 +87,7 @@ def checked(name: str, calls: dict[str, ExecutedCalls], *faults: Fault) -> Check
 
 
 def report(cases: list[Case], *of_check: CheckedCase) -> CoverageReport:
-    check = None
+    checks = []
     if of_check:
         check = CheckReport(
             id="k-1",
@@ -98,7 +98,8 @@ def report(cases: list[Case], *of_check: CheckedCase) -> CoverageReport:
             platform=PLATFORM,
             cases=list(of_check),
         )
-    return coverage_of(CoverageInput(KNOWN, cases, EXCUSES, check), SERVER, "2026-11-28T00:00:00Z", "zerolap")
+        checks = [check]
+    return coverage_of(CoverageInput(KNOWN, cases, EXCUSES, checks), SERVER, "2026-11-28T00:00:00Z", "zerolap")
 
 
 def of(document: CoverageReport, name: str) -> CommandCoverage:
@@ -205,7 +206,7 @@ def test_what_a_check_of_a_server_proves_is_covered(redis_server: Path, zerolap:
     assert commands["INCR"]["encodings"] == ["int"]
     assert commands["GET"]["coverage"] == "unproven"
     assert "embstr" in commands["GET"]["text"]
-    again = zerolap("suites", "coverage", *common, "--check", measured.document()["check"])
+    again = zerolap("suites", "coverage", *common, "--check", *measured.document()["checks"])
     assert again.document()["commands"] == measured.document()["commands"]
 
 
