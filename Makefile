@@ -103,7 +103,6 @@ bench-house: setup  ## measure how large the project is, what a column costs, an
 
 bench-unseen: setup  ## measure what verdicts see of costs that no case alone shows, planted with SEED=N; writes .bench/unseen.json
 	@.venv/bin/python -m benches.unseen $(SEED) $(FIGURES)
-	@if [ -n "$(TAILS)" ]; then .venv/bin/python -m benches.unseen.tails $(or $(SEED),1) $(TAILS) $(or $(NULLS),3); fi
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -26,6 +26,7 @@ from zerolap.cli.options import Reports
 from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.fail_on import FailOn
+from zerolap.judge import DEFAULT_MIN_EFFECT
 from zerolap.lab import Options, run_request
 from zerolap.records import BinarySource, CaseResult, RequestedServer, RequestState
 from zerolap.store import Store
@@ -306,7 +307,7 @@ json = "report.json"
     assert [case["case"] for case in document["cases"]] == ["toy-work"]
     assert document["settings"]["seed"] == 7
     assert document["settings"]["quick"] is True
-    assert document["settings"]["min_effect"] == {"counted": 0.03, "timed": 0.02}
+    assert document["settings"]["min_effect"] == {**DEFAULT_MIN_EFFECT, "counted": 0.03}
     assert (tmp_path / "here").is_dir()
     assert "toy-work" in zerolap("suites", "list").out
     over = zerolap("suites", "list", "--command", "GET")
@@ -340,9 +341,11 @@ def test_lengths_of_time() -> None:
 
 
 def test_smallest_effects() -> None:
-    assert min_effects("") == {"counted": 0.005, "timed": 0.02}
-    assert min_effects("counted=2%,timed=3%") == {"counted": pytest.approx(0.02), "timed": pytest.approx(0.03)}
-    assert min_effects("counted=0.02") == {"counted": 0.02, "timed": 0.02}
+    assert min_effects("") == DEFAULT_MIN_EFFECT
+    assert {"counted": 0.005, "timed": 0.02, "tail": 0.1}.items() <= DEFAULT_MIN_EFFECT.items()
+    given = {"counted": pytest.approx(0.02), "timed": pytest.approx(0.03), "tail": pytest.approx(0.2)}
+    assert min_effects("counted=2%,timed=3%,tail=20%") == {**DEFAULT_MIN_EFFECT, **given}
+    assert min_effects("counted=0.02") == {**DEFAULT_MIN_EFFECT, "counted": 0.02}
 
 
 def test_server_settings() -> None:
@@ -524,7 +527,7 @@ def test_a_case_is_shown_as_a_file(zerolap: Zerolap, tmp_path: Path) -> None:
 
 def test_the_schema_accepts_the_cases_that_are_read(zerolap: Zerolap) -> None:
     schema = json.loads(zerolap("suites", "schema").out)
-    assert schema["properties"].keys() == {"group", "datasets", "cases"}
+    assert schema["properties"].keys() == {"group", "datasets", "regimes", "cases"}
     validate = Draft202012Validator(schema)
     core = yaml.safe_load((Path(zerolap_cases.__file__).parent / "suites" / "core.yml").read_text())
     assert list(validate.iter_errors(core)) == []

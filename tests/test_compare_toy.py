@@ -11,7 +11,7 @@ import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, NOTED, RULE, WORK_BEGINS, ToySource, compile_toy
 
-from zerolap.judge import MIN_BLOCKS
+from zerolap.judge import DEFAULT_MIN_EFFECT, MIN_BLOCKS
 
 pytestmark = pytest.mark.usefixtures("valgrind")
 
@@ -114,7 +114,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert platform["cores"] >= 1
     settings = document["settings"]
     assert settings["engines"] == ["counted"]
-    assert settings["min_effect"] == {"counted": 0.005, "timed": 0.02}
+    assert settings["min_effect"] == DEFAULT_MIN_EFFECT
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
     assert (settings["level"], settings["equivalence_level"]) == (0.99, 0.05)
     assert settings["regression_rule"] == "interval beyond 0, estimate beyond the minimum effect"

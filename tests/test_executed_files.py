@@ -80,3 +80,20 @@ def test_files_that_counts_show_to_be_executed_are_known_whatever_else_is(store:
     changes = Changes(files=CHANGES.files[:1])
     files = executed(store, resolved({"io-threads": "4"}), timed=True, changes=changes)
     assert files == ChangedFiles(compiled=NAMES[:1], unexecuted=[])
+
+
+def test_what_the_smaller_of_two_windows_executes_more_often_is_executed(store: Store) -> None:
+    function = GRAPH.functions[0].model_copy(update={"instructions": -2.0, "lines": [(0, 7, -2.0)]})
+    graph = GRAPH.model_copy(update={"functions": [function]})
+    results = Results(resolved({}), store.blobs)
+    digest = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
+    results.counted[CASE.name] = Trials(CASE, {side: [a_measurement(graph=digest)] for side in (BASE, HEAD)})
+    code = ComparedCode(
+        {side: [SourceFunction("t_string.c", "inlined", 5, 9)] for side in (BASE, HEAD)},
+        None,
+        {side: {"t_string.c": frozenset({7})} for side in (BASE, HEAD)},
+        CHANGES,
+    )
+    ((_, executed_by_side),) = ExecutedCases(results, code).of_cases()
+    assert executed_by_side[HEAD].functions == {("getCommand", "t_string.c"), ("inlined", "t_string.c")}
+    assert executed_by_side[HEAD].lines == {("t_string.c", 7)}

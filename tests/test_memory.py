@@ -20,7 +20,7 @@ def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> Any:
     """Runs a quick comparison over the toy's repository."""
 
     def run(base: str, head: str, *arguments: str) -> Ended:
-        common = [
+        common: list[str | Path] = [
             "--repo",
             toy.path,
             "--cases",

@@ -95,8 +95,19 @@ long third(struct item *item, int turns) {
     }
 }
 
+long triple(long count) {
+    return count * 3 + 1;
+}
+
+long triple_of(long number) {
+    return number * 3 + 1;
+}
+
+long (*const triples[])(long) = {triple, triple_of};
+
 int main(int argc, char **argv) {
     struct item item = {argc, (long)strlen(argv[0])};
+    total += triples[argc & 1](argc);
     return (int)(first(&item) + second(&item) + third(&item, argc));
 }
 """
@@ -194,6 +205,14 @@ PLANTED = {
     ),
     "code that is not compiled": Planted(
         [("one.c", "    report(item);", "#ifdef TOLD\n    puts(\"told\");\n#endif\n    report(item);")], NOTHING
+    ),
+    "another word in one of two functions of the same code": Planted(
+        [("other.c", "long number) {\n    return number * 3", "long value) {\n    return value * 3")], NOTHING
+    ),
+    "two functions of the same code": Planted(
+        [("other.c", "long number) {\n    return number * 3 + 1;", "long number) {\n    return number * 5 + 1;"),
+         ("other.c", "long count) {\n    return count * 3 + 1;", "long count) {\n    return count * 5 + 1;")],
+        {("triple_of", "other.c"), ("triple", "other.c")},
     ),
     "code that becomes a comment": Planted(
         [("one.c", "    report(item);\n", "    /*\n    report(item);\n    */\n")], {("second", "one.c")}

@@ -1,7 +1,10 @@
 """Cases together: a small cost that all pay is found, one that a single case pays is not everybody's."""
 
+import math
 import random
+import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_records import a_case, a_comparison, a_work
@@ -35,6 +38,33 @@ def test_cases_that_differ_by_chance_are_no_change() -> None:
     nulls = [drawn(seed, 0.0, 0.003) + drawn(seed + 1_000, 0.0, 0.01, cases=4) for seed in range(300)]
     words = [pooled(changes).verdict for changes in nulls]
     assert words.count("regression") + words.count("improvement") <= 3
+
+
+def test_what_cases_of_a_start_have_in_common_is_no_change_of_all() -> None:
+    """Half of what a start is off by is that of all three cases that share it."""
+
+    def drawn_cases(seed: int, mean: float = 0.0) -> CasesTogether:
+        chance = random.Random(seed)
+        starts: list[dict[int, float]] = [{} for _ in range(12)]
+        for block in range(8):
+            turns = chance.sample(range(12), 12)
+            for first in range(0, 12, 3):
+                common = chance.gauss(0, 0.01)
+                for case in turns[first : first + 3]:
+                    starts[case][block] = mean + common + chance.gauss(0, 0.01)
+        changes = [math.expm1(statistics.fmean(of_case.values())) for of_case in starts]
+        return CasesTogether("suite", "", CPU, changes, 0.02, starts)
+
+    def alarms(*, by_block: bool) -> int:
+        cases = [drawn_cases(seed) for seed in range(500)]
+        if not by_block:
+            cases = [replace(together, by_block=()) for together in cases]
+        return sum(pooled_changes([together])[0].verdict not in ("same", "unsure") for together in cases)
+
+    assert alarms(by_block=False) > 10
+    assert alarms(by_block=True) <= 6
+    found = [pooled_changes([drawn_cases(seed, 0.0125)])[0].verdict for seed in range(50)]
+    assert found.count("regression") >= 40
 
 
 def test_what_one_case_pays_is_not_a_change_of_all() -> None:

@@ -277,6 +277,9 @@ def test_all_regimes_of_all_cases_are_counted_where_that_is_asked_for(
 def test_where_no_function_changed_no_regime_is_counted(compare: Callable[..., Any], toy: ToySource) -> None:
     head = toy.changed(("commands.c", "    table_put(arguments", "    // as before\n    table_put(arguments"))
     assert compare(head, "--regimes", "auto")["regimes"] == []
+    # What was asked for by its name is a case like others.
+    (case,) = compare(head, "toy-get@idle")["cases"]
+    assert (case["case"], case["regime"], case["verdict"]) == ("toy-get@idle", "idle", "same")
 
 
 @pytest.mark.slow

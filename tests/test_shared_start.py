@@ -1,17 +1,34 @@
 """Starts that several cases share: the same servers, emptied in between; what fails or ends leaves none behind."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from zerolap.build import Program
+from zerolap.build import Program, resolve
+from zerolap.engines import Place, Simulated, cases_per_start
 from zerolap.engines.shared_start import SharedStart, may_share, share_start, shared_servers
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.host import Pinning
-from zerolap.records import STANDALONE, Amounts, Block, Case, Interrupted, ServerSpec, TrialFailed, TrialsJob
+from zerolap.lab import Lab, Options, Worker, compare, comparison_request
+from zerolap.records import (
+    STANDALONE,
+    Amounts,
+    Block,
+    Case,
+    Comparison,
+    Event,
+    Interrupted,
+    RequestedServer,
+    ServerSpec,
+    TrialFailed,
+    TrialsJob,
+    WrittenClient,
+)
 from zerolap.sandbox import Cancellation, limited
 from zerolap.server import RunningServer
+from zerolap.store import Store
 
 SERVERS = {side: ServerSpec(build="b-1", topology=STANDALONE) for side in ("base", "head")}
 
@@ -159,3 +176,73 @@ def test_jobs_of_a_block_share_a_start_where_nothing_but_keys_is_left_behind(cas
     assert not may_share(job(good, amounts=Amounts(alone=True)))
     assert not may_share(job(good.model_copy(update={"setup": ["config set hz 50"]})))
     assert may_share(job(good.model_copy(update={"setup": ["SET a b"]})))
+
+
+class Noting(Simulated):
+    """Notes which servers each job could share, by block and case."""
+
+    def __init__(self) -> None:
+        super().__init__(scatter=0.001)
+        self.seen: list[tuple[int, str, SharedStart | None]] = []
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        self.seen += [(block.number, job.case.name, place.shared) for block in job.blocks]
+        yield from super().carry_out(job, place)
+
+
+def compared(store: Store, redis_server: Path, number: int, timed: Noting) -> Comparison:
+    server = RequestedServer(source=resolve(str(redis_server), None))
+    client = WrittenClient(commands=["GET __key__"]).client
+    chosen = [Case(name=f"case-{place}", group="made up", client=client) for place in range(number)]
+    request = comparison_request(server, server, chosen, Options(engines=["timed"], seed=1))
+    return compare(request, Lab(store, worker=Worker({"timed": timed})))
+
+
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch) -> Noting:
+    # What else the machine does is all the same to simulated engines.
+    monkeypatch.setattr("zerolap.lab.local.wait_for_quiet", lambda *_: None)
+    return Noting()
+
+
+def groups_of(timed: Noting) -> dict[int, list[list[str]]]:
+    """The cases of each start by block, in turn."""
+    found: dict[int, list[list[str]]] = {}
+    for (block, servers), of_start in itertools.groupby(timed.seen, key=lambda one: (one[0], id(one[2]))):
+        assert servers
+        found.setdefault(block, []).append([case for _, case, _ in of_start])
+    return found
+
+
+def test_three_of_twelve_cases_share_a_start_and_not_always_the_same(
+    store: Store, redis_server: Path, timed: Noting
+) -> None:
+    comparison = compared(store, redis_server, 12, timed)
+    assert {case.time for case in comparison.cases} == {"same"}
+    groups = groups_of(timed)
+    assert all(sorted(map(len, of_block)) == [3, 3, 3, 3] for of_block in groups.values())
+    names = sorted(case.case for case in comparison.cases)
+    assert all(sorted(itertools.chain(*of_block)) == names for of_block in groups.values())
+    assert len({str(of_block) for of_block in groups.values()}) == len(groups)
+    # What a case follows changes too.
+    before = {pair for of_block in groups.values() for of_start in of_block for pair in itertools.pairwise(of_start)}
+    assert len(before) > 2 * len(names)
+
+
+def test_few_cases_have_a_start_each(store: Store, redis_server: Path, timed: Noting) -> None:
+    compared(store, redis_server, 3, timed)
+    assert {shared for _, _, shared in timed.seen} == {None}
+    assert [cases_per_start(number) for number in (1, 7, 8, 12, 100)] == [1, 1, 2, 3, 3]
+
+
+def test_a_case_that_fails_is_the_only_one_of_its_start_that_does(
+    store: Store, redis_server: Path, timed: Noting
+) -> None:
+    def fail(job: TrialsJob, _: Block) -> None:
+        if job.case.name == "case-5":
+            raise TrialFailed("it does not work")
+
+    timed.on_trial = fail
+    comparison = compared(store, redis_server, 12, timed)
+    assert {case.case for case in comparison.cases if case.failure} == {"case-5"}
+    assert {case.time for case in comparison.cases if not case.failure} == {"same"}

@@ -26,9 +26,11 @@ from zerolap.judge import (
 )
 from zerolap.judge.cases import Starts
 from zerolap.judge.tail_rules import MOST_STARTS_FOR_TAIL
+from zerolap.lab.planner import first_amounts
 from zerolap.load import SliceResult
 from zerolap.load.generator import LatencyResult
 from zerolap.records import (
+    ANCHOR,
     BASE,
     FAR_TAIL,
     HEAD,
@@ -42,6 +44,8 @@ from zerolap.records import (
     CaseResult,
     OpenLoad,
     OpenLoadRecord,
+    Request,
+    Resolved,
     ServerSpec,
     Settings,
     WrittenClient,
@@ -321,3 +325,21 @@ def test_an_open_tail_alone_does_not_fail_what_is_undecided() -> None:
     assert gate_sentence(a_comparison([a_tail("unsure", 0.02, 0.2)]), "unsure") is None
     undecided = a_case("get", a_time("unsure", 0.01))
     assert gate_sentence(a_comparison([undecided]), "unsure") is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "sides", "most_starts", "loads"),
+    [
+        ("compare", (BASE, HEAD), None, ()),
+        # Searches and histories ask for CPU time alone, and a run has nothing to compare.
+        ("compare", (ANCHOR, BASE, HEAD), None, None),
+        ("compare", (BASE, HEAD), 12, None),
+        ("run", (HEAD,), None, None),
+    ],
+)
+def test_starts_of_comparisons_that_are_judged_have_an_open_loop(
+    kind: str, sides: Sequence[str], most_starts: int | None, loads: tuple[OpenLoad, ...] | None
+) -> None:
+    request = Request.model_construct(kind=kind, most_starts=most_starts)
+    resolved = Resolved.model_construct(request=request, servers=dict.fromkeys(sides))
+    assert first_amounts(resolved).open_loop == loads

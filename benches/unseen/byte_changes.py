@@ -112,7 +112,7 @@ def _found(tree: _Tree, base: Path, number: int, chance: Random) -> Figure:
 def _compared(tree: _Tree, base: Path, head: Path, edit: ByteEdit, change: float) -> dict[str, Any]:
     began = time.monotonic()
     document = zerolap.compare(
-        base, head, [edit.case], options=Options(engines=["counted"], seed=1), store=tree.directory / "store"
+        str(base), str(head), [edit.case], options=Options(engines=["counted"], seed=1), store=tree.directory / "store"
     )
     (case,) = document.cases
     verdict = next((one for one in case.verdicts if one.metric == "memory_bytes_per_key"), None)
@@ -141,7 +141,7 @@ def _nulls(tree: _Tree, base: Path, number: int, chance: Random) -> Figure:
             break
         program = tree.built(f"null-{turn}", edit)
         document = zerolap.compare(
-            base, program, [], options=Options(engines=["counted"], seed=1), store=tree.directory / "store"
+            str(base), str(program), [], options=Options(engines=["counted"], seed=1), store=tree.directory / "store"
         )
         samples += [
             {

@@ -37,8 +37,8 @@ def regimes_of_case(case: Case) -> Iterator[Regime]:
             yield regime
 
 
-def in_regime(case: Case, regime: Regime, warm_requests: int | None = None) -> Case:
-    """Return a case in a regime that applies to it; `warm_requests` may be fewer than it states."""
+def in_regime(case: Case, regime: Regime, *, is_added: bool = False) -> Case:
+    """Return a case in a regime that applies to it; `is_added` where the lab counts it besides what was asked for."""
     dataset = _dataset_in(regime, case.dataset)
     client = _client_in(regime, case.client, case.dataset, dataset)
     expect = case.expect
@@ -63,7 +63,8 @@ def in_regime(case: Case, regime: Regime, warm_requests: int | None = None) -> C
                 of=case.name,
                 beside=len(regime.beside),
                 idle_connections=regime.idle_connections,
-                warm_requests=regime.warm_requests if warm_requests is None else warm_requests,
+                warm_requests=regime.warm_requests,
+                is_added=is_added,
             ),
         }
     )

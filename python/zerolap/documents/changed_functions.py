@@ -1,7 +1,7 @@
 """Which functions a change changed, by the sources and by both programs, and which of them the cases execute."""
 
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from zerolap.records import (
     HEAD,
     ChangedFunction,
     ChangedFunctions,
+    FunctionCode,
     Side,
     SourceFunction,
     UnknownChanges,
@@ -23,7 +24,7 @@ MOST_CASES: Final = 3
 
 
 @dataclass(frozen=True)
-class ComparedFunction:
+class DifferingFunction:
     """A changed function: its definition on each side that has it, and its changed lines with code there."""
 
     definitions: Mapping[Side, SourceFunction]
@@ -67,28 +68,46 @@ def changed_functions(code: ComparedCode, cases: ExecutedCases) -> ExecutedChang
     return ExecutedChange(whole, _in_order(unexecuted)[:MOST_LISTED], executed_by)
 
 
-def compared_functions(code: ComparedCode) -> Iterator[ComparedFunction]:
+def compared_functions(code: ComparedCode) -> Iterator[DifferingFunction]:
     """Yield the functions whose lines differ; also those whose code does where lines outside of functions differ."""
     sides = (BASE, HEAD)
     by_key = {side: {function.key: function for function in code.functions[side]} for side in sides}
-    lines, is_outside = _changed_lines(code)
-    programs = [] if code.programs is None else [code.programs[side] for side in sides]
+    lines, worded, is_outside = _changed_lines(code)
+    programs = [] if code.programs is None else [_with_files(code.programs[side], by_key[side]) for side in sides]
     differing = differing_functions(*programs) if programs else frozenset()
-    # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
-    within = {key for program in programs for holder in differing & program.keys() for key in program[holder].inlined}
     comparable = {key for program in programs for key in program}
+    # Functions that are only inlined into others have no code of their own that could be compared: theirs does.
+    inlined = {key for program in programs for function in program.values() for key in function.inlined} - comparable
+    within = {key for program in programs for holder in differing & program.keys() for key in program[holder].inlined}
+    # What no code comes from, such as one of two functions that became one, may have changed.
+    unseen = worded - comparable - inlined
     touched = dict.fromkeys(key for side in sides for key in lines[side])
-    changed = [key for key in touched if not programs or key in differing or key in within - comparable]
+    different = differing | (within & inlined) | unseen
+    changed = [key for key in touched if not programs or key in different]
     for key, other in _as_one(changed, by_key):
         at = {side: other if key not in by_key[side] and other is not None else key for side in sides}
         definitions = {side: by_key[side][at[side]] for side in sides if at[side] in by_key[side]}
-        yield ComparedFunction(definitions, {side: lines[side].get(at[side], set()) for side in sides}, in_diff=True)
+        yield DifferingFunction(definitions, {side: lines[side].get(at[side], set()) for side in sides}, in_diff=True)
     if not is_outside:
         return
     for key, function in by_key[HEAD].items():
         is_in_both = key in by_key[BASE] and all(key in program for program in programs)
         if key in differing and key not in touched and is_in_both:
-            yield ComparedFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+            yield DifferingFunction({BASE: by_key[BASE][key], HEAD: function}, {}, in_diff=False)
+
+
+def _with_files(program: Mapping[Key, FunctionCode], definitions: Iterable[Key]) -> dict[Key, FunctionCode]:
+    """Return the code of functions by name and file, also of those that the debug information has no code of.
+
+    Such is one that jumps to another of the same code.
+    """
+    places: dict[str, set[Key]] = {}
+    for key in definitions:
+        places.setdefault(key[0], set()).add(key)
+    return {
+        min(places[name]) if not file and len(places.get(name, ())) == 1 else (name, file): function
+        for (name, file), function in program.items()
+    }
 
 
 def _as_one(
@@ -102,11 +121,15 @@ def _as_one(
             yield key, removed.get(key[0]) if added.get(key[0]) == key else None
 
 
-def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str], set[int]]], bool]:
-    """Return the changed lines of functions by side, and whether others changed that functions may depend on."""
-    by_function: dict[Side, dict[tuple[str, str], set[int]]] = {BASE: {}, HEAD: {}}
+def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[Key, set[int]]], set[Key], bool]:
+    """Return the changed lines of functions by side, and whether others changed that functions may depend on.
+
+    Between them are the functions that have changed lines which are no mere comments.
+    """
+    by_function: dict[Side, dict[Key, set[int]]] = {BASE: {}, HEAD: {}}
+    worded: set[Key] = set()
     if isinstance(code.changes, UnknownChanges):
-        return by_function, True
+        return by_function, worded, True
     is_outside = bool(code.changes.left_out)
     for side, by_file in zip((BASE, HEAD), code.changes.lines(), strict=True):
         definitions = _by_first_line(code.functions[side])
@@ -124,7 +147,9 @@ def _changed_lines(code: ComparedCode) -> tuple[dict[Side, dict[tuple[str, str],
                 for function in holding if has_code or code.programs is not None else ():
                     lines = by_function[side].setdefault(function.key, set())
                     lines |= {number} & with_code
-    return by_function, is_outside
+                    if has_code:
+                        worded.add(function.key)
+    return by_function, worded, is_outside
 
 
 def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, list[SourceFunction]]]:
@@ -136,7 +161,7 @@ def _by_first_line(functions: Sequence[SourceFunction]) -> dict[str, dict[int, l
 
 
 def _with_cases(
-    changed: ComparedFunction, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
+    changed: DifferingFunction, executed_by: Sequence[tuple[str, Mapping[Side, ExecutedCode]]], cases: ExecutedCases
 ) -> tuple[ChangedFunction, list[str]]:
     """Return a changed function with the cases that execute it, and its changed lines: the base's if none is new."""
     names = []

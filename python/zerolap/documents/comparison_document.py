@@ -40,7 +40,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     regimes = measured_regimes(results, cases)
     # What is the same in a regime is in the line on it.
-    cases = [case for case in cases if not case.regime or case.verdict != "same"]
+    added = {case.name for case in results.in_regimes}
+    cases = [case for case in cases if case.case not in added or case.verdict != "same"]
     words = [case.verdict for case in cases]
     files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(
@@ -74,7 +75,10 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         changed_functions=code.functions if code is not None else None,
         unmeasured=code.unexecuted if code is not None else None,
         suite=suite_changes(
-            [case for case in cases if not case.regime], resolved.settings, code.executed_by if code is not None else {}
+            [case for case in cases if case.case not in added],
+            resolved.settings,
+            code.executed_by if code is not None else {},
+            start_ratios_of(results, cases),
         ),
         regimes=regimes,
         cases=cases,

@@ -213,8 +213,9 @@ def _is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and not _has_counts(measured)
-    # In regimes only what changed is timed.
-    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed and not measured.case.regime
+    # Of regimes that the lab has chosen only what changed is timed.
+    is_added = measured.case.regime is not None and measured.case.regime.is_added
+    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed and not is_added
     untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or not counted.speaks_against_case))
 

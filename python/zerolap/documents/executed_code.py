@@ -116,10 +116,11 @@ def _executed_code(
     for graph in graphs:
         shown = [as_in_graphs(file) for file in graph.files]
         for function in graph.functions:
-            if function.file is not None and (function.instructions > 0 or function.calls > 0):
+            # What a window executed less often than another one is executed too.
+            if function.file is not None and (function.instructions or function.calls):
                 files.add(shown[function.file])
                 functions.add((function.name, shown[function.file]))
-            lines |= {(shown[file], line) for file, line, cost in function.lines if cost > 0}
+            lines |= {(shown[file], line) for file, line, cost in function.lines if cost}
     owners = (definitions.at(file, line) for file, line in lines)
     functions |= {owner.key for owner in owners if owner is not None}
     files |= {file for file, _ in lines}

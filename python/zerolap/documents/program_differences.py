@@ -21,7 +21,7 @@ def differing_functions(base: Functions, head: Functions) -> frozenset[Key]:
     removed, added = base.keys() - head.keys(), head.keys() - base.keys()
     moved: dict[Key, Key] = {}
     for new in sorted(added):
-        old = next((one for one in sorted(removed - moved.keys()) if renamed.is_other_place(one, new)), None)
+        old = next((one for one in sorted(removed - moved.keys()) if renamed.is_same_elsewhere(one, new)), None)
         if old is not None:
             moved[old] = new
     return frozenset(
@@ -54,7 +54,7 @@ class _Renamed:
                 if old != new and old not in of_head and new not in of_base:
                     self.names.setdefault(old, new)
 
-    def is_other_place(self, old: Key, new: Key) -> bool:
+    def is_same_elsewhere(self, old: Key, new: Key) -> bool:
         """Whether a function of the head is one of the base, in another file or with another name."""
         return new[0] in (old[0], self.names.get(old[0])) and self.are_alike(old, new)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from zerolap.documents.case_trials import Trials
 from zerolap.documents.results import Results
-from zerolap.judge import MIN_BLOCKS, Bank, case_answers, case_validity, judge_cases, shows_other_change
+from zerolap.judge import REGIME_BLOCKS, Bank, case_answers, case_validity, judge_cases, shows_other_change
 from zerolap.records import BASE, CHANGED, HEAD, Case, CaseResult, MeasuredRegime, Measurement
 
 
@@ -62,7 +62,7 @@ def _why_unmeasured(trials: Trials) -> str:
 
 
 def _is_decided(trials: Trials) -> bool:
-    return trials.blocks >= MIN_BLOCKS
+    return trials.blocks >= REGIME_BLOCKS
 
 
 def _first_block(trials: Trials | None) -> tuple[Measurement, Measurement] | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import AS_BUILT_COST, MIN_BLOCKS, bytes_differ
+from zerolap.judge import AS_BUILT_COST, DEFAULT_MIN_EFFECT, MEMORY, MIN_BLOCKS, REGIME_BLOCKS, bytes_differ
 from zerolap.records import (
     BASE,
     CONTROL,
@@ -131,8 +131,8 @@ class Results:
 
     def _trials(self, job: TrialsJob) -> Trials:
         case = job.case
-        if case.regime is not None and self.resolved.kind == "compare":
-            self._note_regime(case)
+        if case.regime is not None and case.regime.is_added:
+            self._in_regimes.setdefault(case.name, case)
         if job.engine == "timed":
             trials = self.timed.get(case.name)
             if trials is None:
@@ -150,10 +150,6 @@ class Results:
         if by_case is None:
             by_case = self.other.setdefault(job.engine, {})
         return by_case.setdefault(case.name, Trials(case, {side: [] for side in job.servers}))
-
-    def _note_regime(self, case: Case) -> None:
-        if case.name not in self._in_regimes and all(case.name != asked.name for asked in self.resolved.cases):
-            self._in_regimes[case.name] = case
 
     def _timed_trials(self, job: TrialsJob) -> TimedTrials:
         programs = {server.spec.digest for server in self.resolved.servers.values()}
@@ -201,7 +197,8 @@ class Results:
         if trials.case.name not in self.identical:
             return False
         whole = trials.whole
-        differ = any(bytes_differ(base, head) for base, head in zip(whole[BASE], whole[HEAD], strict=True))
+        least = self.resolved.settings.min_effect.get(MEMORY, DEFAULT_MIN_EFFECT[MEMORY])
+        differ = any(bytes_differ(*sides, least) for sides in zip(whole[BASE], whole[HEAD], strict=True))
         return not differ or trials.blocks >= MIN_BLOCKS
 
     @property
@@ -259,7 +256,7 @@ class Results:
         if trials is None:
             return False
         sound = [side for side, of_side in trials.measurements.items() if of_side and all(map(_is_valid, of_side))]
-        return trials.blocks >= MIN_BLOCKS or (trials.speaks_against_case and len(sound) == 1)
+        return trials.blocks >= REGIME_BLOCKS or (trials.speaks_against_case and len(sound) == 1)
 
     def seconds_left(self, *, counting: bool = False) -> float | None:
         """Return what is left of the budget; none where there is none. Counted trials run side by side."""

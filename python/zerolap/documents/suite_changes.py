@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from zerolap.judge import CPU_TIME, FEWEST_CASES, MEMORY, CasesTogether, pooled_changes
-from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings
+from zerolap.records import METRICS, CaseResult, PooledChange, PooledScope, Settings, StartRatio
 
 POOLED_METRICS: Final = (("instructions_per_op", CPU_TIME), ("memory_bytes_per_key",))
 """Those that have a q together: bytes are exact, and take nothing from what times can show."""
@@ -14,19 +14,31 @@ MOST_FUNCTIONS: Final = 20
 
 
 def suite_changes(
-    cases: Sequence[CaseResult], settings: Settings, executed_by: Mapping[str, Sequence[str]]
+    cases: Sequence[CaseResult],
+    settings: Settings,
+    executed_by: Mapping[str, Sequence[str]],
+    starts: Sequence[StartRatio] = (),
 ) -> list[PooledChange]:
-    """Return the pooled changes of work, time and memory; `executed_by` has the cases of each changed function."""
-    scopes = list(_scopes(cases, executed_by))
-    pooled = []
+    """Return the pooled changes of work, time and memory; `executed_by` has the cases of each changed function.
+
+    `starts` are what each start says of each case.
+    """
+    by_block: dict[tuple[str, str], dict[int, float]] = {}
+    for start in starts:
+        if not start.anchor:
+            by_block.setdefault((start.metric, start.case), {})[start.block] = start.log_ratio
+    scopes, pooled = list(_scopes(cases, executed_by)), []
     for metrics in POOLED_METRICS:
         changes = {metric: dict(_changes(cases, metric)) for metric in metrics}
-        together = [
-            CasesTogether(scope, name, metric, [of[case] for case in sorted(chosen & of.keys())], least)
-            for scope, name, chosen in scopes
-            for metric, of in changes.items()
-            if (least := _min_effect(metric, settings)) is not None
-        ]
+        together = []
+        for scope, name, chosen in scopes:
+            for metric, of in changes.items():
+                least = _min_effect(metric, settings)
+                if least is None:
+                    continue
+                names = sorted(chosen & of.keys())
+                of_blocks = [by_block.get((metric, case), {}) for case in names]
+                together.append(CasesTogether(scope, name, metric, [of[case] for case in names], least, of_blocks))
         pooled += pooled_changes(together)
     return pooled
 

@@ -52,7 +52,8 @@ from zerolap.engines.registry import (
 from zerolap.engines.sampled import PASSES as PASSES
 from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as deployed
 from zerolap.engines.shared_start import (
-    MOST_CASES as MOST_CASES,
+    SharedStart as SharedStart,
+    cases_per_start as cases_per_start,
     share_start as share_start,
     shared_servers as shared_servers,
 )

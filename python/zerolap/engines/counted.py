@@ -96,7 +96,7 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
     with place.trial_directory() as directory:
         trial = CountedTrial.of(job, block, side, built, windows, directory)
         # In a regime its first block only shows whether more are needed; what both sides start with is the case's.
-        is_recorded = block.number == 0 and job.case.regime is None
+        is_recorded = block.number == 0 and not (job.case.regime is not None and job.case.regime.is_added)
         measurement, recorded = count(replace(trial, instrument_start=is_recorded))
     kept: dict[str, str | None] = {"began": began}
     for name, graph in recorded.graphs.items():

@@ -17,6 +17,11 @@ from zerolap.server import Deployment
 
 MOST_CASES: Final = 3
 """The cases of a start. More would save little, and leave a comparison fewer starts in which one can be slow."""
+CASES_OF_A_COMPARISON: Final = 4
+"""For each so many cases of a comparison, one more shares a start: about thirty starts are left in any case.
+
+So a server that is slow in a tenth of its starts is so in one of them with 95 %.
+"""
 PREFIX: Final = "zerolap-trial-"
 OF_WHOLE_SERVERS: Final = re.compile(
     r"\s*(acl|bgrewriteaof|bgsave|client|cluster|config|debug|failover|function|latency|memory|module|monitor|"
@@ -57,6 +62,11 @@ def _commands(case: Case) -> Iterator[str]:
         yield from (command.line for command in client.sent)
 
 
+def cases_per_start(cases: int) -> int:
+    """Return how many cases share a start in a comparison of so many."""
+    return max(1, min(MOST_CASES, cases // CASES_OF_A_COMPARISON))
+
+
 def share_start(first: TrialsJob, other: TrialsJob) -> bool:
     """Whether two jobs that may share a start are of the same one: block, servers and placement."""
     return (first.request, first.blocks, first.servers, first.amounts.as_built) == (
@@ -68,7 +78,10 @@ def share_start(first: TrialsJob, other: TrialsJob) -> bool:
 
 
 class SharedStart:
-    """The servers of a start, `deployments` by side, for the jobs that are carried out in turn in `shared_servers`."""
+    """The servers of a start, `deployments` by side, for the jobs that are carried out in turn in `shared_servers`.
+
+    `control_ns` is how long the reference work took on their processor.
+    """
 
     def __init__(self, owner: Cancellation, parent: Path | None) -> None:
         self._owner = owner
@@ -79,11 +92,12 @@ class SharedStart:
         self._of: object = None
         self.deployments: dict[Side, Deployment] = {}
         self._cases = 0
+        self.control_ns: float | None = None
 
     def drop(self) -> None:
         """Stop the servers, if there are any."""
         stack, self._stack = self._stack, contextlib.ExitStack()
-        self.deployments, self._directory, self._cases = {}, None, 0
+        self.deployments, self._directory, self._cases, self.control_ns = {}, None, 0, None
         stack.close()
 
     @contextlib.contextmanager

@@ -140,6 +140,7 @@ class VerdictEvent(_LabEvent):
     verdict: CaseVerdict
     work_verdict: VerdictWord | None
     time_verdict: TimeWord | None
+    memory_verdict: VerdictWord | None = None
     confirmed: bool
     deciding: Verdict | None
 
@@ -217,6 +218,7 @@ def end_events(work: RecordedRequest, document: Record | None = None) -> Iterato
                 verdict=case.verdict,
                 work_verdict=case.work,
                 time_verdict=case.time,
+                memory_verdict=case.memory,
                 confirmed=case.confirmed,
                 deciding=next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None),
             )

@@ -83,6 +83,7 @@ from zerolap.judge.looks import (
     LOOKS as LOOKS,
     MAX_BLOCKS as MAX_BLOCKS,
     MIN_BLOCKS as MIN_BLOCKS,
+    REGIME_BLOCKS as REGIME_BLOCKS,
     share_of_look as share_of_look,
     timed_looks as timed_looks,
 )

@@ -6,6 +6,11 @@ from typing import Final
 
 MIN_BLOCKS = 5
 MAX_BLOCKS = 8
+REGIME_BLOCKS = 3
+"""Blocks that a case in a regime is judged by, where its first one shows more than half of the minimum effect.
+
+What that leaves undecided is judged again as a case is, after `MIN_BLOCKS`.
+"""
 COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
 """Blocks after which a case is judged by its counts."""
 
@@ -22,7 +27,7 @@ USUAL_EFFECT = 0.02
 # Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
 # quiet cases sooner (docs/timed.md has the figures).
 SPENDING_EXPONENT = 1.5
-EQUIVALENCE_EXPONENT: Final = 0.75
+EQUIVALENCE_EXPONENT: Final = 0.5
 """That of the test of equivalence of time, which is to end quiet cases soon."""
 SPENT_AT_USUAL_LOOKS: Final = 0.95
 """The part of the error that the looks up to the last usual one have, where that effect matters."""

@@ -15,14 +15,14 @@ def memory_answer(
 ) -> tuple[VerdictWord | None, str | None]:
     """Return the word on memory and the metric that it rests on, none where no memory was measured.
 
-    A key that takes less is no gain where the server takes more for it elsewhere: that is unsure.
+    A process alone shows a change or that there is none; that it shows neither is no answer. A key that takes less is no gain where the server takes more for it elsewhere: that is unsure.
     """
     leading = deciding("memory", "always", verdicts, rules)
     beside = deciding("memory", "others same", verdicts, rules)
     resident = [
         verdict
         for verdict in deciding("memory", "beyond doubt", verdicts, rules)
-        if verdict.is_beyond_doubt or not (leading or beside)
+        if verdict.is_beyond_doubt or (verdict.verdict == "same" and not (leading or beside))
     ]
     every = [*leading, *beside, *resident]
     if not every:

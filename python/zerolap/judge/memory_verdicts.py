@@ -53,10 +53,17 @@ def judge_memory(
     return judged
 
 
-def bytes_differ(base: Measurement, head: Measurement) -> bool:
-    """Whether the sides of a block take other bytes, as far as that decides anything."""
-    deciding = [name for name in SMALLEST_CHANGE if METRICS[name].decides != "never"]
-    return any(base.metrics.get(name) != head.metrics.get(name) for name in deciding)
+def bytes_differ(base: Measurement, head: Measurement, min_effect: float) -> bool:
+    """Whether the sides of a block differ in their bytes, by so much that more blocks could show a change."""
+    for name, smallest in SMALLEST_CHANGE.items():
+        if METRICS[name].decides == "never" or (name not in base.metrics and name not in head.metrics):
+            continue
+        if name not in base.metrics or name not in head.metrics:
+            return True
+        of_base, of_head = base.metrics[name], head.metrics[name]
+        if abs(of_head - of_base) > max(min_effect * max(of_base, SMALLEST), smallest) / 2:
+            return True
+    return False
 
 
 def _judged(name: str, pairs: Sequence[tuple[float, float]], min_effect: float, q: float) -> UnadjustedVerdict:

@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from zerolap import _core
 from zerolap.judge.look_levels import PartOfError
-from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
+from zerolap.judge.lopsided_starts import OfAllCases, are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import Look, UnadjustedVerdict, adjusted, moderated_change, sides_around
 from zerolap.judge.wild_starts import BoundedStarts, bounded_starts
 from zerolap.records import SNAPSHOT_RULES, MetricRule, SnapshotLoad, Verdict
@@ -56,9 +56,9 @@ def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float) -> list[
         )
         seen = [_core.sample_variance(starts.values) for starts in changes.values()]
         prior = _core.fit_prior([variance for variance in seen if variance is not None])
-        is_lopsided = are_lopsided(changes.values())
+        of_all = OfAllCases(are_lopsided(changes.values()))
         for index, starts in changes.items():
-            verdict = _judged(rule, pairs[index], starts, prior, min_effect, are_others_lopsided=is_lopsided)
+            verdict = _judged(rule, pairs[index], starts, prior, min_effect, of_all)
             judged[int(index)].append(verdict)
     return adjusted(judged)
 
@@ -69,11 +69,10 @@ def _judged(
     starts: BoundedStarts,
     prior: tuple[float, float] | None,
     min_effect: float,
-    *,
-    are_others_lopsided: bool,
+    of_all: OfAllCases,
 ) -> UnadjustedVerdict:
     look = Look(rule, partial(moderated_change, starts.values, prior, RESOLUTION), WHOLE_ERROR, min_effect)
     word, found = look.judged()
-    word, wild_starts = looked_at_wild_starts(rule, starts, word, min_effect, are_others_lopsided=are_others_lopsided)
+    word, wild_starts = looked_at_wild_starts(rule, starts, word, min_effect, of_all)
     centre = math.exp(statistics.fmean(math.log(base * head) / 2 for base, head in pairs))
     return look.verdict((word, found), sides_around(centre, found.change), len(pairs), len(pairs), wild_starts)

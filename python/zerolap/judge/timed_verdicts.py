@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.look_levels import look_at_time
+from zerolap.judge.look_levels import LookError, look_at_time
 from zerolap.judge.looks import ALL_LOOKS, timed_looks
-from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
+from zerolap.judge.lopsided_starts import OfAllCases, looked_at_wild_starts
 from zerolap.judge.verdict_rule import (
     HINT,
     Look,
@@ -88,6 +88,7 @@ def judge_timed(
     bank: Sequence[Spread] = (),
     q: float = Q,
     layout_variance: float = 0.0,
+    look_at: Callable[[float, int, float], LookError] = look_at_time,
 ) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
@@ -97,12 +98,13 @@ def judge_timed(
     single starts can do is bounded; wild ones can leave a verdict unsure.
 
     `layout_variance` is that of a change between two layouts: where each side has the same one in all starts, they show
-    nothing of it, and no number of starts averages it out.
+    nothing of it, and no number of starts averages it out. `look_at` is what a
+    look at so many starts may err, whose variance is known with such degrees of freedom beside their own.
     """
     measured = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
     bounded_cases = bounded_starts(measured)
     samples = {name: starts.values for name, starts in bounded_cases.items()}
-    are_cases_lopsided = are_lopsided(bounded_cases.values())
+    of_all = OfAllCases.of(bounded_cases.values())
     prior = _prior(samples.values(), bank)
     judged = {}
     for name, changes in samples.items():
@@ -110,11 +112,10 @@ def judge_timed(
             continue
         change_at = partial(moderated_change, *_with_layout(changes, prior, layout_variance), RESOLUTION)
         starts = cases[name]
-        look = Look(METRICS[metric], change_at, look_at_time(min_effect, len(starts)), min_effect, q)
+        error = look_at(min_effect, len(starts), 0.0 if prior is None else prior[1])
+        look = Look(METRICS[metric], change_at, error, min_effect, q)
         word, found = look.judged()
-        word, wild_starts = looked_at_wild_starts(
-            METRICS[metric], bounded_cases[name], word, look.margin, are_others_lopsided=are_cases_lopsided
-        )
+        word, wild_starts = looked_at_wild_starts(METRICS[metric], bounded_cases[name], word, look.margin, of_all)
         # Both sides' trimmed means, on the logarithmic scale as the changes are. Pairs measure the change better than
         # each side's own mean, as both sides of a pair share the state of the machine.
         centre = math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))

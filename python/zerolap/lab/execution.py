@@ -3,6 +3,7 @@
 The local loop and the conductor drive executions; all that is particular to a request is here.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -24,7 +25,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
-from zerolap.lab.regimes import cases_in_regimes
+from zerolap.lab.regimes import chosen_regimes
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.sweep_planner import CheckPlanner, EmulatedPlanner, KnownJobsPlanner, SnapshotPlanner
@@ -48,6 +49,7 @@ from zerolap.records import (
     TrialsJob,
     UnreadableRecord,
     UsageError,
+    ZerolapError,
 )
 from zerolap.store import Store
 
@@ -160,11 +162,15 @@ class Execution:
         assert self._planner is not None
         assert self._results is not None
         if isinstance(self._planner, Planner) and self._planner.awaits_regimes(self._results):
-            try:
-                self._planner.add_regimes(cases_in_regimes(self._results, self._explaining(self._results)))
-            except PlatformAway as away:
-                return Plan(waits_for=str(away))
+            self._choose_regimes(self._planner, self._results)
         return Plan(self._planner.next_jobs(self._results))
+
+    def _choose_regimes(self, planner: Planner, results: Results) -> None:
+        explainer = None
+        # Without the builds it is not known what changed; cases are counted in some regimes then.
+        with contextlib.suppress(ZerolapError):
+            explainer = self._explaining(results)
+        planner.add_regimes(chosen_regimes(results, explainer))
 
     def _explaining(self, results: Results) -> CaseExplainer:
         """Return what explains the comparison, which reads builds and sources once."""

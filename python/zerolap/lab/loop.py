@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from zerolap.engines import EMULATED, MOST_CASES, TRIAL_PREFIX, share_start, shared_servers
+from zerolap.engines import EMULATED, TRIAL_PREFIX, cases_per_start, share_start, shared_servers
 from zerolap.lab.execution import Document, Execution, Plan
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import keep_programs
@@ -115,6 +115,11 @@ class Loop:
             self._keep_what_came_late()
             raise
 
+    @property
+    def _cases_per_start(self) -> int:
+        resolved = self._execution.resolved
+        return 1 if resolved is None else cases_per_start(len(resolved.cases))
+
     def _recorded(self, job: BuildJob | TrialsJob) -> tuple[TrialDone, ...]:
         return tuple(self._execution.recorded_trials(job))
 
@@ -130,7 +135,11 @@ class Loop:
             if job.id in self._running:
                 continue
             if not _beside_others(job):
-                return [sharing_a_start(job, planned)] if not self._running and not startable else startable
+                return (
+                    [sharing_a_start(job, planned, self._cases_per_start)]
+                    if not self._running and not startable
+                    else startable
+                )
             startable.append([job])
             if len(self._running) + len(startable) == self._slots:
                 break
@@ -204,12 +213,14 @@ class Loop:
             raise
 
 
-def sharing_a_start(first: BuildJob | TrialsJob, planned: Sequence[BuildJob | TrialsJob]) -> list[BuildJob | TrialsJob]:
-    """Return a planned job and those after it that its start may be shared with."""
+def sharing_a_start(
+    first: BuildJob | TrialsJob, planned: Sequence[BuildJob | TrialsJob], most: int
+) -> list[BuildJob | TrialsJob]:
+    """Return a planned job and those after it that its start may be shared with, so many at most."""
     if not isinstance(first, TrialsJob):
         return [first]
     others = [job for job in planned if isinstance(job, TrialsJob) and job.id != first.id and share_start(first, job)]
-    return [first, *others[: MOST_CASES - 1]]
+    return [first, *others[: most - 1]]
 
 
 def with_time_left(job: BuildJob | TrialsJob, seconds: float) -> BuildJob | TrialsJob:

@@ -15,9 +15,9 @@ WARM_SECONDS: Final = 40.0
 INSTRUCTIONS_PER_SECOND: Final = 400e6
 """About what a server executes under valgrind while nothing is counted."""
 SCREENING_SHARE: Final = 0.6
-"""The part of today's time that first blocks may take; the rest decides what differs."""
-FEWEST_SECONDS: Final = 75.0
-"""What regimes may take of a comparison that takes less itself: a case in each."""
+"""The part of the time of regimes that first blocks may take; the rest decides what differs."""
+FEWEST_SECONDS: Final = 125.0
+"""What regimes may take where the comparison takes less without them: a case in each, and what differs in some."""
 TIMED_SECONDS: Final = 6.0
 """About what the first starts of a case take."""
 EXTRA_SETUP: Final = 2.0
@@ -47,8 +47,19 @@ class ChangeReach:
         return not self.touched and not self.has_unexecuted
 
 
-def cases_in_regimes(results: Results, explainer: CaseExplainer | None) -> list[Case]:
-    """Return the cases in regimes that are to be counted, the most important first; none where nothing changed.
+@dataclass(frozen=True)
+class ChosenRegimes:
+    """Cases in regimes that are to be counted, the most important first.
+
+    Once their trials took `seconds`, no other one is decided; without, all are.
+    """
+
+    cases: Sequence[Case] = ()
+    seconds: float | None = None
+
+
+def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenRegimes:
+    """Return the cases in regimes that are to be counted; none where nothing changed.
 
     All cases of the request have been counted. Without an explainer it is not known what changed.
     """
@@ -56,15 +67,18 @@ def cases_in_regimes(results: Results, explainer: CaseExplainer | None) -> list[
     cases = _counted_cases(results)
     builds = {(server.spec.digest, *sorted(server.config.items())) for server in resolved.servers.values()}
     if resolved.kind != "compare" or resolved.request.regimes == "none" or not cases or len(builds) == 1:
-        return []
+        return ChosenRegimes()
     costs = {case.name: sum(one.seconds for one in _first_block(results, case.name)) for case in cases}
     if resolved.request.regimes == "all":
-        return [in_regime(case, regime) for case in cases for regime in _possible(case, results)]
+        return ChosenRegimes(
+            [in_regime(case, regime, is_added=True) for case in cases for regime in _possible(case, results)]
+        )
     reach = _reach(results, explainer)
     if reach is not None and reach.is_nothing and why_unknown(resolved, results.builds, cases[0]) is None:
-        return []
+        return ChosenRegimes()
+    seconds = _seconds_for_regimes(results, costs)
     chosen = _by_turns(cases, results, costs, reach)
-    return list(_affordable(chosen, results, costs))
+    return ChosenRegimes(list(_affordable(chosen, results, costs, SCREENING_SHARE * seconds)), seconds)
 
 
 def _counted_cases(results: Results) -> list[Case]:
@@ -165,16 +179,21 @@ def _gain(name: str, left: Sequence[Touched], costs: Mapping[str, float]) -> tup
     return sum(1 if touched.is_whole else 2 for touched in left if name in touched.cases), -costs[name]
 
 
-def _affordable(chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float]) -> Iterator[Case]:
-    """Yield the cases in regimes whose first blocks take no more than regimes may."""
+def _seconds_for_regimes(results: Results, costs: Mapping[str, float]) -> float:
+    """Return what regimes may take: as much as about what the comparison takes without them, by its cases."""
     timed = sum(name not in results.not_to_be_timed for name in costs) if results.resolved.settings.asks_for_time else 0
     # Of the cases alone: where the comparison goes on after an interruption, the same are chosen.
     counted = sum(measurement.seconds for name in costs for measurement in results.counted[name].all)
-    today = counted + timed * TIMED_SECONDS
-    left = max(FEWEST_SECONDS, SCREENING_SHARE * today)
+    seconds = max(FEWEST_SECONDS, counted + timed * TIMED_SECONDS)
     budget = results.seconds_left(counting=True)
-    if budget is not None:
-        left = min(left, SCREENING_SHARE * budget)
+    return seconds if budget is None else min(seconds, budget)
+
+
+def _affordable(
+    chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float], seconds: float
+) -> Iterator[Case]:
+    """Yield the cases in regimes whose first blocks take so many seconds together."""
+    left = seconds
     usual = sum(costs.values()) / len(costs)
     for regime, case in chosen:
         cost = costs.get(case.name, usual) * _factor(regime)
@@ -182,7 +201,7 @@ def _affordable(chosen: Iterator[tuple[Regime, Case]], results: Results, costs: 
         cost += regime.warm_requests * sum(instructions) / INSTRUCTIONS_PER_SECOND
         if cost <= left:
             left -= cost
-            yield in_regime(case, regime)
+            yield in_regime(case, regime, is_added=True)
 
 
 def _factor(regime: Regime) -> float:

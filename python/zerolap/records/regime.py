@@ -92,7 +92,7 @@ class CaseRegimes(Record):
 class InRegime(Record):
     """The regime that a case is counted in besides its own circumstances: its name, the case, what is done beside it.
 
-    Of its commands the last are `beside` those of the case.
+    Of its commands the last are `beside` those of the case. `is_added`: nobody asked for it, the lab has chosen it.
     """
 
     name: str
@@ -100,6 +100,7 @@ class InRegime(Record):
     beside: int = 0
     idle_connections: int = 0
     warm_requests: int = 0
+    is_added: bool = False
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

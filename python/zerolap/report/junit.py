@@ -23,13 +23,8 @@ def comparison_junit(comparison: Comparison, when: FailOn) -> str:
     suite = _suite(f"{comparison.base.name} .. {comparison.head.name}", comparison, comparison.summary.machine_seconds)
     for case in comparison.cases:
         test = _test(suite, case.group, case.case)
-        properties = {
-            "verdict": case.verdict,
-            "work": case.work,
-            "time": case.time,
-            "memory": case.memory,
-            "deciding": case.deciding,
-        }
+        answers = {"work": case.work, "time": case.time, "memory": case.memory}
+        properties = {"verdict": case.verdict, **answers, "deciding": case.deciding}
         _properties(test, {name: word for name, word in properties.items() if word is not None})
         sentences = [one_line(sentence) for sentence in case_sentences(case)]
         if case.verdict == "invalid":

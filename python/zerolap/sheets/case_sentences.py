@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.records import CHANGED, METRICS, Answer, CaseResult, Finding, PerSide, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, UNCHANGED, Answer, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, unconfirmed
 from zerolap.sheets.format import count, metric_label, percent, plain
 from zerolap.sheets.outcome_words import failed_check
@@ -40,9 +40,11 @@ def case_sentences(case: CaseResult) -> list[str]:
     leading = _leading(case, answered)
     if leading is None:
         return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
-    others = [_work_beside_time(case, leading, other) or _other(other) for other in answered if other is not leading]
-    told = (_happened(case, leading), *_sureness(case, leading), *others, tail_sentence(case))
-    return [sentence for sentence in told if sentence]
+    # That the bytes are the same is said by the figures.
+    told = [other for other in answered if other is not leading and not _is_quiet(other)]
+    others = [_work_beside_time(case, leading, other) or _other(other) for other in told]
+    sentences = (_happened(case, leading), *_sureness(case, leading), *others, tail_sentence(case))
+    return [sentence for sentence in sentences if sentence]
 
 
 def short_case_sentences(case: CaseResult) -> list[str]:
@@ -57,6 +59,7 @@ def short_case_sentences(case: CaseResult) -> list[str]:
         if answer.word == "unsure" and answer.decided is not None and not answer.has_open_tail
     ]
     beside = [_work_beside_time(case, leading, other) for other in answered if other is not leading]
+    beside += [_other(other) for other in answered if other is not leading and _is_changed_memory(other)]
     return [sentence for sentence in (_happened(case, leading), *_caution(case), *opened, *beside) if sentence]
 
 
@@ -73,6 +76,14 @@ def _leading(case: CaseResult, answered: list[CaseAnswer]) -> CaseAnswer | None:
             return answer
     changed = [answer for answer in answered if answer.word in CHANGED]
     return next(iter(changed or answered), None)
+
+
+def _is_changed_memory(answer: CaseAnswer) -> bool:
+    return answer.answer == "memory" and answer.word in CHANGED
+
+
+def _is_quiet(answer: CaseAnswer) -> bool:
+    return answer.answer == "memory" and answer.word in UNCHANGED
 
 
 def _subject(case: CaseResult) -> str:

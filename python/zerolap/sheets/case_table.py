@@ -228,8 +228,12 @@ def _why_invalid(case: CaseResult, lengths: Lengths) -> str:
 
 
 def _detectable(case: CaseResult) -> str:
-    """Return the smallest changes of work and time that the samples could have detected."""
-    decided = [(answered.answer, answered.decided.detectable) for answered in answers(case) if answered.decided]
+    """Return the smallest changes of work and time that the samples could have detected; bytes are exact."""
+    decided = [
+        (answered.answer, answered.decided.detectable)
+        for answered in answers(case)
+        if answered.decided is not None and answered.answer != "memory"
+    ]
     return listing(f"{answer} {percent(size)}" for answer, size in decided if math.isfinite(size))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from zerolap.records import Finding
 from zerolap.sheets.case_rows import CaseRow
-from zerolap.sheets.case_words import ranked
+from zerolap.sheets.case_words import ranked, rests_on_memory
 from zerolap.sheets.measured_change import ChangedLines
 
 
@@ -61,8 +61,10 @@ def _in_order(rows: Sequence[CaseRow]) -> Iterator[tuple[CaseRow, Finding]]:
 
 
 def _findings(row: CaseRow) -> list[Finding]:
-    """Return a case's culprits; without any, the first finding on the cause."""
-    return ranked(row.case, "culprit") or [*ranked(row.case, "cause"), *ranked(row.case, "diffuse")][:1]
+    """Return a case's culprits, and where most bytes are allocated; without any, the first finding on the cause."""
+    of_bytes, culprits = ranked(row.case, "allocation")[:1], ranked(row.case, "culprit")
+    reasons = [*of_bytes, *culprits] if rests_on_memory(row.case) else [*culprits, *of_bytes]
+    return reasons or [*ranked(row.case, "cause"), *ranked(row.case, "diffuse")][:1]
 
 
 def _in_file(file: str | None, changed: Sequence[ChangedLines]) -> list[ChangedLines]:

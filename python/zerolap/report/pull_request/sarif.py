@@ -18,7 +18,7 @@ RULES: Final = {
     "regression-of-time": "A request takes more time than before.",
     "regression-of-work": "A request makes the server do more work than before.",
 }
-REASONS: Final = ("culprit", "cause", "diffuse")
+REASONS: Final = ("culprit", "allocation", "cause", "diffuse")
 
 
 def comparison_sarif(comparison: Comparison, changed: Sequence[ChangedLines], when: FailOn) -> str:
