@@ -29,7 +29,7 @@ USUAL_EFFECT = 0.02
 SPENDING_EXPONENT = 1.5
 EQUIVALENCE_EXPONENT: Final = 0.5
 """That of the test of equivalence of time, which is to end quiet cases soon."""
-SPENT_AT_USUAL_LOOKS: Final = 0.95
+SPENT_AT_USUAL_LOOKS: Final[float] = 0.95
 """The part of the error that the looks up to the last usual one have, where that effect matters."""
 
 
