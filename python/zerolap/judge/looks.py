@@ -21,7 +21,7 @@ FURTHER_LOOKS = (*range(42, 60, 6), *range(60, 121, 12))
 
 Also at changes that are certain, and about as large as the smallest one that matters.
 """
-ALL_LOOKS = LOOKS + FURTHER_LOOKS
+ALL_LOOKS: Final[tuple[int, ...]] = LOOKS + FURTHER_LOOKS
 USUAL_EFFECT = 0.02
 
 # Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
@@ -29,7 +29,7 @@ USUAL_EFFECT = 0.02
 SPENDING_EXPONENT = 1.5
 EQUIVALENCE_EXPONENT: Final = 0.5
 """That of the test of equivalence of time, which is to end quiet cases soon."""
-SPENT_AT_USUAL_LOOKS: Final[float] = 0.95
+SPENT_AT_USUAL_LOOKS: Final = 0.95
 """The part of the error that the looks up to the last usual one have, where that effect matters."""
 
 
