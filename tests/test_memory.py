@@ -60,9 +60,7 @@ def memory_verdicts(case: Any) -> dict[str, Any]:
     return {verdict["metric"]: verdict for verdict in case["verdicts"] if verdict["metric"] in names}
 
 
-def test_a_key_that_takes_more_bytes_is_a_regression_though_the_work_is_the_same(
-    compare: Any, toy: ToySource
-) -> None:
+def test_a_key_that_takes_more_bytes_is_a_regression_though_the_work_is_the_same(compare: Any, toy: ToySource) -> None:
     ended = compare(
         with_larger_copies(toy, 1), with_larger_copies(toy, 33), "toy-get", "toy-work", "--fail-on", "memory"
     )
