@@ -20,6 +20,7 @@ from zerolap.records import (
     Case,
     Comparison,
     Event,
+    InRegime,
     Interrupted,
     RequestedServer,
     ServerSpec,
@@ -186,6 +187,9 @@ def test_jobs_of_a_block_share_a_start_where_nothing_but_keys_is_left_behind(cas
     assert not may_share(job(good, amounts=Amounts(alone=True)))
     assert not may_share(job(good.model_copy(update={"setup": ["config set hz 50"]})))
     assert may_share(job(good.model_copy(update={"setup": ["SET a b"]})))
+    # A server that had two million requests is no new one for the next case.
+    warm = InRegime(name="warm", of="good", warm_requests=2_000_000)
+    assert not may_share(job(good.model_copy(update={"regime": warm})))
 
 
 class Noting(Simulated):
