@@ -21,7 +21,7 @@ FURTHER_LOOKS: Final[tuple[int, ...]] = (*range(42, 60, 6), *range(60, 121, 12))
 
 Also at changes that are certain, and about as large as the smallest one that matters.
 """
-ALL_LOOKS: Final[tuple[int, ...]] = LOOKS + FURTHER_LOOKS
+ALL_LOOKS = LOOKS + FURTHER_LOOKS
 USUAL_EFFECT = 0.02
 
 # Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
