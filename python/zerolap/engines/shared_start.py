@@ -46,7 +46,10 @@ def may_share(job: TrialsJob) -> bool:
         and len(job.blocks) == 1
         and len(job.servers) > 1
         and not job.amounts.alone
-        and all(one.topology.primaries == 1 and not one.topology.replicas for one in servers)
+        and all(
+            one.topology.primaries == 1 and not one.topology.replicas and not one.topology.needs_network
+            for one in servers
+        )
         and all(
             one.settings.get(name, off).strip("\"'") == off for one in servers for name, off in KEPT_ON_DISK.items()
         )
