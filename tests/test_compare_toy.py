@@ -207,7 +207,7 @@ def test_each_changed_function_is_executed_by_cases_or_not_measured(compare: Any
     assert (get["function"], get["in_diff"], get["cases"], get["case_count"]) == ("get_command", True, ["toy-get"], 1)
     # The condition is executed, what it guards is not.
     assert 0 < get["executed_lines"] < get["lines"]
-    assert places(document["unmeasured"]) == [("work_command", "commands.c", 49)]
+    assert places(document["unmeasured"]) == [("work_command", "commands.c", 50)]
     # Of the package's cases, those of commands that the file carries out.
     assert changed["proposed_cases"] == ["get-100B", "set-ex-100B"]
     reached = compare(toy.first, head, "toy-get", "toy-work", "--fail-on", "unmeasured").document()
