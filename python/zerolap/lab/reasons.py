@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 from zerolap.build import BuiltServer, changes_between, commands_of_tests, source_functions
-from zerolap.cases import packaged_cases
+from zerolap.cases import core_suite, packaged_cases
 from zerolap.documents import (
     TIMER_COST,
     CaseResults,
@@ -67,6 +67,7 @@ from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
 
 T = TypeVar("T")
+MOST_PROPOSED: Final = 20
 HANDLER: Final = re.compile(r"(\w+?)_?[cC]ommand")
 """The name of a function that carries out a command."""
 
@@ -119,7 +120,7 @@ class Explainer:
         """Return the package's cases whose commands have their handlers in files of these functions, or are tested.
 
         By the names that the family gives to handlers, such as `zaddCommand`, and by the tests that the change changes.
-        What both name comes first, then what the tests do.
+        What both name comes first, then what the tests do; of these the core suite's.
         """
         cases = {case.name: {verb.partition(" ")[0] for verb in case.verbs} for case in packaged_cases()}
         known = self._commands_handled({function.file for of_side in self.functions for function in of_side})
@@ -132,7 +133,9 @@ class Explainer:
             for name, commands in cases.items()
             if commands & (handled | places.keys())
         }
-        return Proposals(sorted(named, key=lambda name: named[name]), tested)
+        core = {case.name for case in core_suite()}
+        likeliest = sorted(named, key=lambda name: (named[name], name not in core))
+        return Proposals(likeliest[:MOST_PROPOSED], tested)
 
     def _commands_handled(self, files: Collection[str]) -> set[str]:
         """Return the commands that files of either side have handlers of, by the names of these functions."""
