@@ -7,7 +7,7 @@ from typing import Final
 from zerolap.cases import in_regime, packaged_cases, regimes_of_case
 from zerolap.documents import CaseExplainer, ExecutedCases, Results, changed_functions, why_unknown
 from zerolap.lab.selection import lacking
-from zerolap.records import BASE, HEAD, Case, ChangedFunction, Measurement, Regime, ZerolapError
+from zerolap.records import BASE, HEAD, Case, ChangedFunction, Measurement, Regime, ZerolapError, name_in_regime
 from zerolap.store import BlobDamaged
 
 WARM_SECONDS: Final = 40.0
@@ -55,11 +55,13 @@ class ChangeReach:
 class ChosenRegimes:
     """Cases in regimes that are to be counted, the most important first.
 
-    Once their trials took `seconds`, no other one is decided; without, all are.
+    Once their trials took `seconds`, no other one is decided; without, all are. `left_out` are regimes with the cases
+    that there is no time for.
     """
 
     cases: Sequence[Case] = ()
     seconds: float | None = None
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenRegimes:
@@ -81,8 +83,13 @@ def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenR
     if reach is not None and reach.is_nothing and why_unknown(resolved, results.builds, cases[0]) is None:
         return ChosenRegimes()
     seconds = _seconds_for_regimes(results, costs)
-    chosen = _by_turns(cases, results, costs, reach)
-    return ChosenRegimes(list(_affordable(chosen, results, costs, SCREENING_SHARE * seconds)), seconds)
+    chosen = list(_by_turns(cases, results, costs, reach))
+    affordable = list(_affordable(chosen, results, costs, SCREENING_SHARE * seconds))
+    counted = {case.name for case in affordable}
+    left_out = [
+        (regime.name, case.name) for regime, case in chosen if name_in_regime(case.name, regime.name) not in counted
+    ]
+    return ChosenRegimes(affordable, seconds, left_out)
 
 
 def _counted_cases(results: Results) -> list[Case]:
@@ -202,7 +209,7 @@ def _seconds_for_regimes(results: Results, costs: Mapping[str, float]) -> float:
 
 
 def _affordable(
-    chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float], seconds: float
+    chosen: Sequence[tuple[Regime, Case]], results: Results, costs: Mapping[str, float], seconds: float
 ) -> Iterator[Case]:
     """Yield the cases in regimes whose first blocks take so many seconds together."""
     left = seconds
