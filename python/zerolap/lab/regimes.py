@@ -74,7 +74,7 @@ def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenR
     builds = {(server.spec.digest, *sorted(server.config.items())) for server in resolved.servers.values()}
     if resolved.kind != "compare" or resolved.request.regimes == "none" or not cases or len(builds) == 1:
         return ChosenRegimes()
-    costs = {case.name: sum(one.seconds for one in _first_block(results, case.name)) for case in cases}
+    costs = {case.name: _block_seconds(results, case.name) for case in cases}
     if resolved.request.regimes == "all":
         return ChosenRegimes(
             [in_regime(case, regime, is_added=True) for case in cases for regime in _possible(case, results)]
@@ -215,7 +215,7 @@ def _affordable(
     left = seconds
     usual = sum(costs.values()) / len(costs)
     for regime, case in chosen:
-        cost = costs.get(case.name, usual) * WITHOUT_START * _factor(regime)
+        cost = costs.get(case.name, usual) * _factor(regime)
         instructions = [one.metrics.get("instructions_per_op", 0.0) for one in _first_block(results, case.name)]
         cost += sum(_warm_seconds(regime, of_side) for of_side in instructions)
         if cost <= left:
@@ -229,6 +229,13 @@ def _factor(regime: Regime) -> float:
     if regime.keys_times > 1 or regime.load:
         return EXTRA_SETUP
     return OTHER_DATA if regime.data_size or regime.idle_connections else 1.0
+
+
+def _block_seconds(results: Results, name: str) -> float:
+    """Return what a block of a case takes where nothing is recorded of starts: the shortest, as others may disturb."""
+    whole = results.counted[name].whole
+    blocks = [base.seconds + head.seconds for base, head in zip(whole[BASE], whole[HEAD], strict=True)]
+    return min(blocks[0] * WITHOUT_START, *blocks[1:]) if len(blocks) > 1 else blocks[0] * WITHOUT_START
 
 
 def _first_block(results: Results, name: str) -> list[Measurement]:
