@@ -87,7 +87,7 @@ def checked(name: str, calls: dict[str, ExecutedCalls], *faults: Fault) -> Check
 
 
 def report(cases: list[Case], *of_check: CheckedCase) -> CoverageReport:
-    check = None
+    checks = []
     if of_check:
         check = CheckReport(
             id="k-1",
@@ -98,7 +98,8 @@ def report(cases: list[Case], *of_check: CheckedCase) -> CoverageReport:
             platform=PLATFORM,
             cases=list(of_check),
         )
-    return coverage_of(CoverageInput(KNOWN, cases, EXCUSES, check), SERVER, "2026-11-28T00:00:00Z", "zerolap")
+        checks = [check]
+    return coverage_of(CoverageInput(KNOWN, cases, EXCUSES, checks), SERVER, "2026-11-28T00:00:00Z", "zerolap")
 
 
 def of(document: CoverageReport, name: str) -> CommandCoverage:
@@ -205,7 +206,7 @@ def test_what_a_check_of_a_server_proves_is_covered(redis_server: Path, zerolap:
     assert commands["INCR"]["encodings"] == ["int"]
     assert commands["GET"]["coverage"] == "unproven"
     assert "embstr" in commands["GET"]["text"]
-    again = zerolap("suites", "coverage", *common, "--check", measured.document()["check"])
+    again = zerolap("suites", "coverage", *common, "--check", *measured.document()["checks"])
     assert again.document()["commands"] == measured.document()["commands"]
 
 
@@ -219,3 +220,16 @@ def test_a_case_that_declares_misses_is_judged_by_its_own_bound() -> None:
     for holds, kinds in ((True, []), (False, ["expectation"])):
         bound = Check(check="hit_rate", ok=holds, value=0.0, limit="<= 0.01")
         assert [fault.kind for fault in faults_of(found.model_copy(update={"checks": [bound]}))] == kinds
+
+
+def test_coverage_is_a_page_too(redis_server: Path, zerolap: Zerolap, tmp_path: Path) -> None:
+    page = tmp_path / "coverage.html"
+    ended = zerolap("suites", "coverage", "--server", redis_server, "--suite", "string", "--html", page)
+    assert ended.code == 1
+    assert "zerolap.coverage/1" in page.read_text()
+    assert "strings-100B" in page.read_text()
+
+
+def test_measuring_and_a_stored_check_exclude_each_other(zerolap: Zerolap) -> None:
+    zerolap("suites", "coverage", "--measure", "--check", "k-1").fails_with(2, "two ways to prove")
+    zerolap("suites", "coverage", "--check", "k-1").fails_with(2, "k-1")

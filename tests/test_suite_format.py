@@ -1,12 +1,15 @@
 """What suites of many versions need of case files: matrices in parts, data sets by value, commands that may lack."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from zerolap.cases import case_file_of, json_schema, load_cases
 from zerolap.lab.selection import select_possible
 from zerolap.records import Abilities, Case, CaseFileError
+from zerolap.server import CommandRefused, RunningServer, known_commands
+from zerolap.server.ability_queries import command_names
 
 DATASETS = """
 group: some
@@ -131,3 +134,28 @@ def test_the_schema_knows_the_fields() -> None:
     assert {"needs", "matrix"} <= set(template)
     assert [form["type"] for form in template["matrix"]["anyOf"]] == ["object", "array"]
     assert "listpack" in str(schema["$defs"]["Expect"]["properties"]["encoding"])
+
+
+class AskedServer:
+    """Answers as a server before Redis 7, whose COMMAND has no subcommands."""
+
+    def command(self, *words: str) -> list[object]:
+        match words:
+            case ["COMMAND"]:
+                return [[name, 2, [b"readonly"], 1, 1, 1, []] for name in (b"get", b"xinfo", b"object")]
+            case ["XINFO", "HELP"]:
+                return [
+                    b"XINFO <subcommand> [<arg> ...]. Subcommands are:",
+                    b"CONSUMERS <key> <groupname>",
+                    b"    Show consumers of <groupname>.",
+                    b"STREAM <key> [FULL [COUNT <count>]",
+                    b"HELP",
+                    b"    Prints this help.",
+                ]
+        raise CommandRefused("ERR unknown")
+
+
+def test_subcommands_of_old_servers_are_those_of_their_help() -> None:
+    names = command_names(cast(RunningServer, AskedServer()))
+    assert names == ["GET", "XINFO", "XINFO CONSUMERS", "XINFO HELP", "XINFO STREAM", "OBJECT"]
+    assert [known.group for known in known_commands(cast(RunningServer, AskedServer()))] == [""] * len(names)

@@ -126,7 +126,7 @@ def write_coverage(coverage: CoverageReport, reports: Reports) -> None:
     """Write the reports and the tables of the coverage of a server's commands."""
     sheet = coverage_sheet(coverage)
     html = {"html": partial(report.sheet_html, coverage, sheet)}
-    write_sheet("a coverage", coverage, sheet, reports, html, coverage.check)
+    write_sheet("a coverage", coverage, sheet, reports, html)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:

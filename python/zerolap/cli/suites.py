@@ -178,9 +178,9 @@ def coverage(
         bool,
         typer.Option("--measure", help="Check all cases first: a command is covered if its case proves it."),
     ] = False,
-    of_check: Annotated[
-        str | None,
-        typer.Option("--check", help="Take the proofs from this stored check of the same server.", metavar="ID"),
+    of_checks: Annotated[
+        list[str] | None,
+        typer.Option("--check", help="Take the proofs from these stored checks of the same server.", metavar="ID"),
     ] = None,
     reports: Annotated[options.Reports, Only("json", "html", "markdown", "csv", "quiet")],
     place: options.LabOptions,
@@ -206,7 +206,7 @@ def coverage(
     from zerolap.store import Store
 
     measuring.check()
-    if measure and of_check is not None:
+    if measure and of_checks:
         raise UsageError("--measure and --check are two ways to prove", hint="leave one of them out")
     chosen = replace(cases, cases_directory=cases.cases_directory or Path(ALL_SUITES)).selected()
     requested, line = servers.requested(server), command_line(context)
@@ -214,12 +214,10 @@ def coverage(
         Store.open(place.store) as results,
         place.lab(results, replace(measuring, quick=True), quiet=reports.quiet) as lab,
     ):
-        check_of_cases = None
-        if of_check is not None:
-            check_of_cases = stored_proofs(of_check, chosen, results)
-        elif measure:
-            check_of_cases = check_cases(check_request(requested, chosen, PROOF_SEED, line), lab)
-        report = covered_by(requested, chosen, check_of_cases, lab, line)
+        checks = [stored_proofs(identity, chosen, results) for identity in of_checks or []]
+        if measure:
+            checks = [check_cases(check_request(requested, chosen, PROOF_SEED, line), lab)]
+        report = covered_by(requested, chosen, checks, lab, line)
     write_coverage(report, reports)
     raise typer.Exit(1 if report.uncovered else 0)
 

@@ -1,4 +1,4 @@
-"""Coverage as a document: the commands of a server, held against cases, a check of them, and what is excused."""
+"""Coverage as a document: the commands of a server, held against cases, checks of them, and what is excused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,15 +20,15 @@ from zerolap.records import (
 
 @dataclass(frozen=True)
 class CoverageInput:
-    """What coverage is made of: the commands of a server, the cases, what is excused, and a check of the cases.
+    """What coverage is made of: the commands of a server, the cases, what is excused, and checks of the cases.
 
-    Without a check a case covers what it names.
+    Without checks a case covers what it names; of several checks of a case the last one counts.
     """
 
     known: Sequence[KnownCommand]
     cases: Sequence[Case]
     excuses: Mapping[str, Excuse]
-    check: CheckReport | None = None
+    checks: Sequence[CheckReport] = ()
     naming: Mapping[str, Sequence[str]] = field(init=False)
     checked: Mapping[str, CheckedCase] = field(init=False)
 
@@ -39,15 +39,14 @@ class CoverageInput:
             for name in dict.fromkeys(one for verb in case.verbs for one in (verb, container_of(verb))):
                 naming.setdefault(name, []).append(case.name)
         object.__setattr__(self, "naming", naming)
-        checked = [] if self.check is None else self.check.cases
-        object.__setattr__(self, "checked", {case.case: case for case in checked})
+        object.__setattr__(self, "checked", {case.case: case for check in self.checks for case in check.cases})
 
     def coverage_of(self, command: KnownCommand) -> CommandCoverage:
         """Return what covers a command; an excuse of a container holds for its subcommands."""
         bare = CommandCoverage(command=command.name, group=command.group, coverage="missing")
         naming = list(self.naming.get(command.name, ()))
         proving = [name for name in naming if self._calls(name, command.name) is not None]
-        if proving or (naming and self.check is None):
+        if proving or (naming and not self.checks):
             calls = [self._calls(name, command.name) or 0 for name in proving]
             return bare.model_copy(
                 update={
@@ -95,7 +94,7 @@ class CoverageInput:
 
     def _why_unproven(self, case: str, command: str) -> str:
         checked = self.checked.get(case)
-        skipped = [] if self.check is None else self.check.skipped
+        skipped = [one for check in self.checks for one in check.skipped]
         if checked is None:
             reasons = [one.text for one in skipped if one.case == case]
             return f"{case}: {reasons[0] if reasons else 'it was not checked'}"
@@ -115,17 +114,17 @@ def coverage_of(held: CoverageInput, server: MeasuredServer, created: str, comma
     """Return the document: each command of the server with the cases that cover it, in the order of groups."""
     commands = [held.coverage_of(command) for command in held.known]
     commands.sort(key=lambda command: (command.group, command.command))
-    check = held.check
+    skipped = dict.fromkeys(one.case for check in held.checks for one in check.skipped)
     return CoverageReport(
         schema="zerolap.coverage/1",
         created=created,
         command_line=command_line,
         server=server,
-        check=None if check is None else check.id,
+        checks=[check.id for check in held.checks],
         cases=len(held.cases),
         checked=len(held.checked),
         faulty=[case.case for case in held.checked.values() if case.faults],
-        skipped=[] if check is None else [skipped.case for skipped in check.skipped],
+        skipped=[name for name in skipped if name not in held.checked],
         commands_counts=CoverageCounts.of([command for command in commands if not command.is_subcommand]),
         subcommands_counts=CoverageCounts.of([command for command in commands if command.is_subcommand]),
         commands=commands,

@@ -22,7 +22,8 @@ def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) 
     """
     base, head = in_regime
     for name in base.metrics.keys() & head.metrics.keys():
-        if name not in METRICS or METRICS[name].engine != "counted" or METRICS[name].decides == "never":
+        rule = METRICS.get(name)
+        if rule is None or rule.engine != "counted" or rule.decides == "never":
             continue
         unit = max(base.metrics[name], SMALLEST.get(name, 1.0))
         margin = SCREENED_SHARE * max(min_effect * unit, _SMALLEST_CHANGE.get(name, 0.0))

@@ -32,9 +32,9 @@ def _content(case: Case) -> Case:
 
 
 def coverage(
-    server: RequestedServer, cases: Sequence[Case], check: CheckReport | None, lab: Lab, command_line: str
+    server: RequestedServer, cases: Sequence[Case], checks: Sequence[CheckReport], lab: Lab, command_line: str
 ) -> CoverageReport:
-    """Build the server unless it is there, ask it for its commands, and hold them against the cases and their check.
+    """Build the server unless it is there, ask it for its commands, and hold them against the cases and their checks.
 
     Raises `BuildFailed`, `EnvironmentMissing` or `UsageError` for a server that cannot be built, `TrialFailed` for one
     that does not start or does not list its commands.
@@ -47,10 +47,12 @@ def coverage(
             place.mkdir()
             with start(built.program, server.config, place, log=directory / "server.log") as running:
                 known = known_commands(running)
-    if check is not None and check.server.build != built.record.build:
+    for check in checks:
+        if check.server.build == built.record.build:
+            continue
         raise UsageError(
             f"the check {check.id} is of `{check.server.name}` {check.server.version}, another build than this one",
             hint="name its server by --server, or check the cases with this one: --measure",
         )
-    held = CoverageInput(known, cases, excused_commands(), check)
+    held = CoverageInput(known, cases, excused_commands(), checks)
     return coverage_of(held, MeasuredServer.of(built.record, server.source, dict(server.config)), now(), command_line)

@@ -73,15 +73,15 @@ class CoverageCounts(Record):
 class CoverageReport(Record):
     """The document of `zerolap suites coverage`.
 
-    `check` is the id of the check that proves what cases do; none where only their files were read. `faulty` are cases
-    in which it found faults, `skipped` those that this server cannot run.
+    `checks` are the ids of the checks that prove what cases do; none where only their files were read. `faulty` are
+    cases in which they found faults, `skipped` those that this server cannot run.
     """
 
     schema_: Literal["zerolap.coverage/1"] = Field(default=COVERAGE_SCHEMA, alias="schema")
     created: str
     command_line: str
     server: MeasuredServer
-    check: str | None = None
+    checks: list[str] = Field(default_factory=list)
     cases: int
     checked: int = 0
     faulty: list[str] = Field(default_factory=list)

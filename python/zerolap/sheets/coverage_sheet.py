@@ -61,17 +61,17 @@ def _others(counts: CoverageCounts) -> list[tuple[str, int]]:
 
 def _cases_text(report: CoverageReport) -> str:
     parts = [f"{report.cases:,}"]
-    if report.check is not None:
+    if report.checks:
         parts += [f"{report.checked:,} checked", f"{len(report.faulty):,} of them faulty"]
         parts += [f"{len(report.skipped):,} skipped"]
     return ", ".join(parts)
 
 
 def _meaning(report: CoverageReport) -> str:
-    if report.check is None:
+    if not report.checks:
         return "a case names the command; nothing was measured"
     return (
-        f"a case of the check {as_name(report.check)} without faults called the command at least 1,000 times by the "
+        f"a case without faults called the command at least 1,000 times by the "
         "server's own count, none failed or rejected, with replies, hits and encodings as the case declares them"
     )
 

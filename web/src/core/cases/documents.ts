@@ -67,7 +67,7 @@ export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
 export type MeasuredDocument =
-  | { schema: typeof COMPARISON_SCHEMA | typeof RUN_SCHEMA | typeof CHECK_SCHEMA }
+  | { schema: typeof COMPARISON_SCHEMA | typeof RUN_SCHEMA | typeof CHECK_SCHEMA | typeof COVERAGE_SCHEMA }
   | SnapshotReport
   | EmulatedSnapshotReport;
 
