@@ -12,11 +12,27 @@ from engine_place import job_of, place_in
 from toy_server import ToySource
 
 from zerolap.cases import core_suite, in_regime, load_cases, packaged_regimes, regimes_of_case, scaled, select
+from zerolap.documents import Results
+from zerolap.documents.regime_results import measured_regimes
 from zerolap.engines.engine import EngineTrial, filled_server
 from zerolap.judge import shows_other_change
+from zerolap.lab import Options, comparison_request
 from zerolap.lab.regimes import ChangeReach, Touched, fewest_cases
-from zerolap.records import HEAD, Case, CaseFileError, Measurement, Regime, UsageError, Validity
+from zerolap.records import (
+    HEAD,
+    BinarySource,
+    Case,
+    CaseFileError,
+    Measurement,
+    Platform,
+    Regime,
+    RequestedServer,
+    Resolved,
+    UsageError,
+    Validity,
+)
 from zerolap.server import number_in
+from zerolap.store import Store
 
 CASES = """\
 group: toy
@@ -188,6 +204,16 @@ def test_what_no_case_executes_is_looked_for_in_one_case() -> None:
     assert names_chosen(fewest_cases(pairs[:2], costs, ChangeReach([], has_unexecuted=True))) == ["zadd"]
     # Of other flags it is not known what they change.
     assert names_chosen(fewest_cases(pairs, costs, None)) == ["zadd"]
+
+
+def test_a_regime_that_there_was_no_time_for_is_told(store: Store) -> None:
+    server = RequestedServer(source=BinarySource(name="made up", path=Path("made-up")))
+    request = comparison_request(server, server, [case_named("zadd")], Options(engines=["counted"]))
+    platform = Platform(name="made up", fingerprint="0", cpu="made up", cores=1, kernel="6")
+    results = Results(Resolved(request=request, platform=platform, servers={}, cases=()), store.blobs)
+    results.regimes_left_out = [("AOF", "zadd")]
+    (regime,) = measured_regimes(results, [])
+    assert (regime.regime, regime.unmeasured) == ("AOF", {"zadd": "there was no time to count it"})
 
 
 LARGE = (

@@ -53,6 +53,10 @@ def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[Meas
             regime.unmeasured[case.regime.of] = "there was no time to decide it"
         else:
             regime.same.append(case.regime.of)
+    for name, case_name in results.regimes_left_out:
+        # Where a regime was counted in another case, that is told.
+        if name not in of_regime:
+            of_regime[name] = MeasuredRegime(regime=name, unmeasured={case_name: "there was no time to count it"})
     return list(of_regime.values())
 
 

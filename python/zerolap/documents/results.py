@@ -1,5 +1,6 @@
 """What the jobs of a request have measured so far, by case and engine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
@@ -34,7 +35,8 @@ COUNTING_SHARE = 0.5
 class Results:
     """All results of a request, taken in event by event.
 
-    `in_regimes` are the cases in regimes that were counted besides those of the request.
+    `in_regimes` are the cases in regimes that were counted besides those of the request, `regimes_left_out` regimes
+    with cases that there was no time for.
 
     `other` holds the trials of the engines `traced` and `loaded` and of those of plugins, by engine, and `recorded` the
     trials of jobs that have not ended. `blobs` are what measurements refer to.
@@ -56,6 +58,7 @@ class Results:
         self._identities: dict[str, Identity] = {}
         self._identical = _IdenticalCases(-1)
         self._in_regimes: dict[str, Case] = {}
+        self.regimes_left_out: Sequence[tuple[str, str]] = ()
 
     @property
     def in_regimes(self) -> list[Case]:

@@ -170,7 +170,9 @@ class Execution:
         # Without the builds it is not known what changed; cases are counted in some regimes then.
         with contextlib.suppress(ZerolapError):
             explainer = self._explaining(results)
-        planner.add_regimes(chosen_regimes(results, explainer))
+        chosen = chosen_regimes(results, explainer)
+        results.regimes_left_out = chosen.left_out
+        planner.add_regimes(chosen)
 
     def _explaining(self, results: Results) -> CaseExplainer:
         """Return what explains the comparison, which reads builds and sources once."""

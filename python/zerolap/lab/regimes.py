@@ -7,7 +7,7 @@ from typing import Final
 from zerolap.cases import in_regime, packaged_cases, regimes_of_case
 from zerolap.documents import CaseExplainer, ExecutedCases, Results, changed_functions, why_unknown
 from zerolap.lab.selection import lacking
-from zerolap.records import BASE, HEAD, Case, ChangedFunction, Measurement, Regime, ZerolapError
+from zerolap.records import BASE, HEAD, Case, ChangedFunction, Measurement, Regime, ZerolapError, name_in_regime
 from zerolap.store import BlobDamaged
 
 WARM_SECONDS: Final = 40.0
@@ -55,11 +55,13 @@ class ChangeReach:
 class ChosenRegimes:
     """Cases in regimes that are to be counted, the most important first.
 
-    Once their trials took `seconds`, no other one is decided; without, all are.
+    Once their trials took `seconds`, no other one is decided; without, all are. `left_out` are regimes with the cases
+    that there is no time for.
     """
 
     cases: Sequence[Case] = ()
     seconds: float | None = None
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenRegimes:
@@ -72,7 +74,7 @@ def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenR
     builds = {(server.spec.digest, *sorted(server.config.items())) for server in resolved.servers.values()}
     if resolved.kind != "compare" or resolved.request.regimes == "none" or not cases or len(builds) == 1:
         return ChosenRegimes()
-    costs = {case.name: sum(one.seconds for one in _first_block(results, case.name)) for case in cases}
+    costs = {case.name: _block_seconds(results, case.name) for case in cases}
     if resolved.request.regimes == "all":
         return ChosenRegimes(
             [in_regime(case, regime, is_added=True) for case in cases for regime in _possible(case, results)]
@@ -81,8 +83,13 @@ def chosen_regimes(results: Results, explainer: CaseExplainer | None) -> ChosenR
     if reach is not None and reach.is_nothing and why_unknown(resolved, results.builds, cases[0]) is None:
         return ChosenRegimes()
     seconds = _seconds_for_regimes(results, costs)
-    chosen = _by_turns(cases, results, costs, reach)
-    return ChosenRegimes(list(_affordable(chosen, results, costs, SCREENING_SHARE * seconds)), seconds)
+    chosen = list(_by_turns(cases, results, costs, reach))
+    affordable = list(_affordable(chosen, results, costs, SCREENING_SHARE * seconds))
+    counted = {case.name for case in affordable}
+    left_out = [
+        (regime.name, case.name) for regime, case in chosen if name_in_regime(case.name, regime.name) not in counted
+    ]
+    return ChosenRegimes(affordable, seconds, left_out)
 
 
 def _counted_cases(results: Results) -> list[Case]:
@@ -202,13 +209,13 @@ def _seconds_for_regimes(results: Results, costs: Mapping[str, float]) -> float:
 
 
 def _affordable(
-    chosen: Iterator[tuple[Regime, Case]], results: Results, costs: Mapping[str, float], seconds: float
+    chosen: Sequence[tuple[Regime, Case]], results: Results, costs: Mapping[str, float], seconds: float
 ) -> Iterator[Case]:
     """Yield the cases in regimes whose first blocks take so many seconds together."""
     left = seconds
     usual = sum(costs.values()) / len(costs)
     for regime, case in chosen:
-        cost = costs.get(case.name, usual) * WITHOUT_START * _factor(regime)
+        cost = costs.get(case.name, usual) * _factor(regime)
         instructions = [one.metrics.get("instructions_per_op", 0.0) for one in _first_block(results, case.name)]
         cost += sum(_warm_seconds(regime, of_side) for of_side in instructions)
         if cost <= left:
@@ -222,6 +229,13 @@ def _factor(regime: Regime) -> float:
     if regime.keys_times > 1 or regime.load:
         return EXTRA_SETUP
     return OTHER_DATA if regime.data_size or regime.idle_connections else 1.0
+
+
+def _block_seconds(results: Results, name: str) -> float:
+    """Return what a block of a case takes where nothing is recorded of starts: the shortest, as others may disturb."""
+    whole = results.counted[name].whole
+    blocks = [base.seconds + head.seconds for base, head in zip(whole[BASE], whole[HEAD], strict=True)]
+    return min(blocks[0] * WITHOUT_START, *blocks[1:]) if len(blocks) > 1 else blocks[0] * WITHOUT_START
 
 
 def _first_block(results: Results, name: str) -> list[Measurement]:
