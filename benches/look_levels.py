@@ -1,10 +1,10 @@
 """Computes the levels of looks that hold for all looks together: `python -m benches.look_levels` prints the table.
 
-The tables are in `zerolap.judge.look_level_tables`. The mean of n starts is a Brownian motion at the time n, so that all looks
-have a known joint distribution: what has not crossed a bound yet is integrated from look to look (Armitage, McPherson
-and Rowe, "Repeated significance tests on accumulating data", J. R. Statist. Soc. A 132, 1969), and each bound is where
-the error that is to be spent at its look is left beyond (Lan and DeMets, "Discrete sequential boundaries for clinical
-trials", Biometrika 70, 1983).
+The tables are in `zerolap.judge.look_level_tables`. The sum of n starts is a Brownian motion at the time n, so that all
+looks have a known joint distribution: what has not crossed a bound yet is integrated from look to look (Armitage,
+McPherson and Rowe, "Repeated significance tests on accumulating data", J. R. Statist. Soc. A 132, 1969), and each bound
+is where the error that is to be spent at its look is left beyond (Lan and DeMets, "Discrete sequential boundaries for
+clinical trials", Biometrika 70, 1983).
 """
 
 import math

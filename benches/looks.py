@@ -1,7 +1,7 @@
 """What the looks at timed starts and their parts of the error cost and decide, simulated: `python -m benches.looks`.
 
-Five looks that have parts of the error for themselves, equal ones and growing ones, against those that verdicts use. A comparison has twelve cases, one of which is judged; all of them say how
-much starts differ.
+Five looks that have parts of the error for themselves, equal ones and growing ones, against those that verdicts use. A
+comparison has twelve cases, one of which is judged; all of them say how much starts differ.
 """
 
 import math

@@ -342,7 +342,7 @@ def test_lengths_of_time() -> None:
 
 def test_smallest_effects() -> None:
     assert min_effects("") == DEFAULT_MIN_EFFECT
-    assert {"counted": 0.005, "timed": 0.02, "tail": 0.1}.items() <= DEFAULT_MIN_EFFECT.items()
+    assert {"counted": 0.005, "timed": 0.02, "tail": 0.1, "memory": 0.0025}.items() <= DEFAULT_MIN_EFFECT.items()
     given = {"counted": pytest.approx(0.02), "timed": pytest.approx(0.03), "tail": pytest.approx(0.2)}
     assert min_effects("counted=2%,timed=3%,tail=20%") == {**DEFAULT_MIN_EFFECT, **given}
     assert min_effects("counted=0.02") == {**DEFAULT_MIN_EFFECT, "counted": 0.02}

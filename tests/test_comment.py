@@ -173,6 +173,18 @@ def test_changed_functions_that_no_case_executes_are_named() -> None:
     assert "Not measured" not in comment_markdown(a_state(platform, a_platform("arm", a_comparison([*IDENTICAL]))))
 
 
+def test_commands_that_the_tests_of_a_change_send_are_named() -> None:
+    functions = functions_of([LOOK_UP], [EXPIRE])
+    functions["changed_functions"] = {**a_dictionary(functions["changed_functions"]), "tested_commands": ["TTL", "SET"]}
+    text = comment_markdown(a_state(a_platform("x86", a_comparison([*IDENTICAL], **functions))))
+    assert "`tryExpire` (`db.c:120`); `zadd` may execute them; the tests of the change send `TTL`, `SET`" in text
+
+
+def a_dictionary(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return value
+
+
 def test_a_change_of_which_nothing_is_executed_is_no_unchanged_one() -> None:
     unseen = a_platform("x86", a_comparison([*IDENTICAL], **functions_of([], [EXPIRE])))
     assert headline(unseen).endswith("but no measured case executes a changed function**")

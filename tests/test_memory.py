@@ -1,4 +1,4 @@
-"""Bytes of real servers: the same build takes the same ones, and a key that takes more is a regression with its site."""
+"""Bytes of real servers: a build takes the same ones each time, and a key that takes more is a regression."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ pytestmark = pytest.mark.usefixtures("valgrind")
 
 COPY = "malloc(source.length + 1)"
 BUCKETS = "#define BUCKETS 4096"
-DISTANCE = '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");\nextern char more_begins[], more_ends[];\n'
+DISTANCE = (
+    '\n__asm__(".bss\\nmore_begins: .zero {}\\nmore_ends: .zero 64\\n.text");'
+    "\nextern char more_begins[], more_ends[];\n"
+)
 """Two places whose distance only the assembler knows: code that takes their difference has two addresses in it."""
 
 
@@ -57,16 +60,15 @@ def memory_verdicts(case: Any) -> dict[str, Any]:
     return {verdict["metric"]: verdict for verdict in case["verdicts"] if verdict["metric"] in names}
 
 
-def test_a_key_that_takes_more_bytes_is_a_regression_though_the_instructions_are_identical(
-    compare: Any, toy: ToySource
-) -> None:
+def test_a_key_that_takes_more_bytes_is_a_regression_though_the_work_is_the_same(compare: Any, toy: ToySource) -> None:
     ended = compare(
         with_larger_copies(toy, 1), with_larger_copies(toy, 33), "toy-get", "toy-work", "--fail-on", "memory"
     )
     assert ended.code == 1, ended.err
     cases = by_case(ended)
     grown = cases["toy-get"]
-    assert (grown["work"], grown["memory"], grown["verdict"]) == ("identical", "regression", "regression")
+    assert grown["work"] in ("identical", "same")
+    assert (grown["memory"], grown["verdict"]) == ("regression", "regression")
     assert grown["deciding"] == grown["memory_deciding"] == "memory_bytes_per_key"
     verdict = memory_verdicts(grown)["memory_bytes_per_key"]
     # A key and a value, by the C library's sizes.

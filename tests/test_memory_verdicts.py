@@ -145,7 +145,10 @@ def test_memory_turns_no_change_of_time_or_work_into_another() -> None:
         ({"memory_bytes_per_key": "same", "used_memory_bytes": "regression"}, ("regression", "used_memory_bytes")),
         ({"memory_bytes_per_key": "same", "client_memory_bytes": "regression"}, ("regression", "client_memory_bytes")),
         ({"memory_bytes_per_key": "improvement", "used_memory_bytes": "regression"}, ("unsure", "used_memory_bytes")),
-        ({"memory_bytes_per_key": "improvement", "used_memory_bytes": "improvement"}, ("improvement", "memory_bytes_per_key")),
+        (
+            {"memory_bytes_per_key": "improvement", "used_memory_bytes": "improvement"},
+            ("improvement", "memory_bytes_per_key"),
+        ),
         ({"memory_bytes_per_key": "unsure", "used_memory_bytes": "same"}, ("unsure", "memory_bytes_per_key")),
         # What decides nothing, and a process whose size is open beside bytes that are exact.
         ({"memory_bytes_per_key": "same", "allocator_overhead_bytes": "regression"}, ("same", "memory_bytes_per_key")),

@@ -26,7 +26,7 @@ CALLED: Final = [
     ),
     ("commands.c", "= mix_word(word);", "= mix_word(word) + planted_work(word) + namesake_work(word);"),
     ("commands.c", "    table_put(", "    planted_set(arguments[1].length);\n    table_put("),
-    ("server.c", "int main(int argc, char **argv) {", "int main(int argc, char **argv) {\n    planted_start();"),
+    ("server.c", "int main(int count, char **words) {", "int main(int count, char **words) {\n    planted_start();"),
     ("server.c", '#include "server.h"', '#include "server.h"\n#include "planted.h"'),
 ]
 EDITS: Final = {

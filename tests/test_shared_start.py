@@ -1,5 +1,6 @@
 """Starts that several cases share: the same servers, emptied in between; what fails or ends leaves none behind."""
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from zerolap.records import (
     Case,
     Comparison,
     Event,
+    InRegime,
     Interrupted,
     RequestedServer,
     ServerSpec,
@@ -136,19 +138,28 @@ def test_a_server_that_died_is_not_used_again(starts: Starts, shared: SharedStar
 
 
 def test_a_cancellation_ends_the_servers_between_cases(starts: Starts, cancellation: Cancellation) -> None:
-    with pytest.raises(Interrupted), shared_servers(cancellation, None) as shared:
+    with contextlib.ExitStack() as stack:
+        shared = stack.enter_context(shared_servers(cancellation, None))
         starts.start("good", shared)
         servers = servers_of(shared)
         cancellation.cancel()
         assert not any(server.alive for server in servers)
+        ended = stack.pop_all()
+    with pytest.raises(Interrupted):
+        ended.close()
 
 
 def test_the_limit_of_a_case_ends_servers_that_it_did_not_start(starts: Starts, shared: SharedStart) -> None:
     starts.start("good", shared)
     servers = servers_of(shared)
-    with pytest.raises(TrialFailed, match="limit"), limited(0.05):
-        while all(server.alive for server in servers):
-            starts.start("good", shared)
+
+    def go_on() -> None:
+        with limited(0.05):
+            while all(server.alive for server in servers):
+                starts.start("good", shared)
+
+    with pytest.raises(TrialFailed, match="limit"):
+        go_on()
     assert not any(server.alive for server in servers)
 
 
@@ -176,6 +187,9 @@ def test_jobs_of_a_block_share_a_start_where_nothing_but_keys_is_left_behind(cas
     assert not may_share(job(good, amounts=Amounts(alone=True)))
     assert not may_share(job(good.model_copy(update={"setup": ["config set hz 50"]})))
     assert may_share(job(good.model_copy(update={"setup": ["SET a b"]})))
+    # A server that had two million requests is no new one for the next case.
+    warm = InRegime(name="warm", of="good", warm_requests=2_000_000)
+    assert not may_share(job(good.model_copy(update={"regime": warm})))
 
 
 class Noting(Simulated):

@@ -273,6 +273,8 @@ def test_an_open_tail_has_more_starts_but_not_for_ever() -> None:
     # By then CPU time and throughput of all cases are decided.
     assert not wanted(12, 0.02)
     assert wanted(12, 0.2)
+    # Few starts do not show that more would not decide it.
+    assert wanted(6, 1.0)
     assert not wanted(MOST_STARTS_FOR_TAIL, 0.2)
     # So wide that the looks that are left would not decide it.
     assert not wanted(12, 1.0)

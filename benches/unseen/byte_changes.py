@@ -160,7 +160,7 @@ def _nulls(tree: _Tree, base: Path, number: int, chance: Random) -> Figure:
 
 
 def _bytes_beside(program: Path, case: Case, directory: Path) -> float:
-    """Return the bytes a key of a server that runs as it does for users, by its own account, without the lab's clock."""
+    """Return the bytes a key of a server that runs as it does for users, without the lab's clock."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
     with deploy(STANDALONE, Program(program.resolve()), {}, directory / "server", logs=directory) as deployment:

@@ -23,7 +23,8 @@ class BytePlace:
 
 PLACES: Final = (
     BytePlace(
-        "values", "object.c", "robj *o = zmalloc(sizeof(*o));", "sizeof(*o)", "createObject", ("get-100B", "set-ex-100B")
+        "values", "object.c", "robj *o = zmalloc(sizeof(*o));", "sizeof(*o)", "createObject",
+        ("get-100B", "set-ex-100B"),
     ),
     BytePlace(
         "entries of tables", "dict.c", "entry = zmalloc(sizeof(*entry) + metasize);", "sizeof(*entry)", "dictAddRaw",
@@ -45,7 +46,9 @@ PLACES: Final = (
         "nodes of sorted sets", "t_zset.c", "zmalloc(sizeof(*zn)+level*sizeof(struct zskiplistLevel));", "sizeof(*zn)",
         "zslCreateNode", ("zadd", "geosearch-100km"),
     ),
-    BytePlace("streams", "t_stream.c", "    stream *s = zmalloc(sizeof(*s));", "sizeof(*s)", "streamNew", ("xadd-auto-id",)),
+    BytePlace(
+        "streams", "t_stream.c", "    stream *s = zmalloc(sizeof(*s));", "sizeof(*s)", "streamNew", ("xadd-auto-id",)
+    ),
     BytePlace(
         "nodes of radix trees", "rax.c", "    raxNode *node = rax_malloc(nodesize);", "nodesize", "raxNewNode",
         ("xadd-auto-id",),

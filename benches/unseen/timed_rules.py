@@ -17,7 +17,6 @@ from zerolap.judge import (
     TimedPair,
     UnadjustedVerdict,
     adjusted,
-    hints_at_change,
     is_certain_change,
     judge_timed,
     look_at_time,

@@ -106,6 +106,7 @@ class RegimeFields(RegimeEntry):
     load: list[CommandLine] = Field(default_factory=list)
     setup: list[SetupLine] = Field(default_factory=list)
     beside: list[CommandLine] = Field(default_factory=list)
+    warm_with: list[CommandLine] = Field(default_factory=list)
     config: dict[str, Scalar] = Field(default_factory=dict)
 
 

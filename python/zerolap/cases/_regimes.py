@@ -64,6 +64,7 @@ def in_regime(case: Case, regime: Regime, *, is_added: bool = False) -> Case:
                 beside=len(regime.beside),
                 idle_connections=regime.idle_connections,
                 warm_requests=regime.warm_requests,
+                warm_with=regime.warm_with,
                 is_added=is_added,
             ),
         }

@@ -416,10 +416,11 @@ FailWhen = Annotated[
     FailOn,
     typer.Option(
         "--fail-on",
-        help="End with exit code 1 on a regression of work, of time, of memory, of cases together (suite), or of any of these"
-        " (regression); if no case executes a changed function (unmeasured); unsure is all of these, and undecided or"
-        " invalid cases. Every value but never also applies if nothing was measured, and work, time, memory, regression and"
-        " unsure if a case fails on the head only. Values: never, work, time, memory, suite, regression, unmeasured, unsure.",
+        help="End with exit code 1 on a regression of work, of time, of memory, of cases together (suite), or of any"
+        " of these (regression); if no case executes a changed function (unmeasured); unsure is all of these, and"
+        " undecided or invalid cases. Every value but never also applies if nothing was measured, and work, time,"
+        " memory, regression and unsure if a case fails on the head only. Values: never, work, time, memory, suite,"
+        " regression, unmeasured, unsure.",
         metavar="WHEN",
         rich_help_panel="Reports",
     ),

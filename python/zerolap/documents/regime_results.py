@@ -30,9 +30,14 @@ def changed_in_regimes(results: Results, bank: Bank) -> frozenset[str]:
     return frozenset(changed)
 
 
+def is_same(case: CaseResult) -> bool:
+    """Return whether a case in a regime is no row of a document: nothing of it changed, and nothing is open."""
+    return case.verdict == "same" and not {case.work, case.memory} & set(CHANGED)
+
+
 def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[MeasuredRegime]:
     """Return what was counted in each regime, in the order of the regimes' first cases; `cases` have been judged."""
-    verdicts = {case.case: case.verdict for case in cases}
+    differing = {case.case for case in cases if not is_same(case)}
     of_regime: dict[str, MeasuredRegime] = {}
     for case in results.in_regimes:
         assert case.regime is not None
@@ -40,7 +45,7 @@ def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[Meas
         if trials is None or not trials.jobs_done:
             continue
         regime = of_regime.setdefault(case.regime.name, MeasuredRegime(regime=case.regime.name))
-        if verdicts.get(case.name, "same") != "same":
+        if case.name in differing:
             regime.differing.append(case.regime.of)
         elif trials.failure is not None or trials.refusal is not None or not trials.is_valid:
             regime.unmeasured[case.regime.of] = _why_unmeasured(trials)

@@ -119,5 +119,5 @@ def filled(
             beside = stack.enter_context(companions(target.server, chosen, trial.seed, trial.load_log, processors))
             if trial.case.regime is not None:
                 stack.enter_context(idle_connections(target.server, trial.case.regime.idle_connections))
-                warm_up(target, trial.case, trial.case.regime.warm_requests, trial.seed, trial.load_log)
+                warm_up(target, trial.case, trial.case.regime, trial.seed, trial.load_log)
         yield FilledData(checks, beside)

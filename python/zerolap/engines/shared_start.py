@@ -41,6 +41,8 @@ def may_share(job: TrialsJob) -> bool:
     case, servers = job.case, job.servers.values()
     return (
         job.engine == "timed"
+        # What was before decides in some regimes, and what they leave behind are more than keys.
+        and case.regime is None
         and len(job.blocks) == 1
         and len(job.servers) > 1
         and not job.amounts.alone

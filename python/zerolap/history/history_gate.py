@@ -24,9 +24,9 @@ FEWEST_POINTS: Final = 2
 def history_gate_sentence(history: History, cases: Collection[str], when: FailOn) -> str | None:
     """Return why a history of these cases counts as failed, or None if it does not.
 
-    `work`, `time`, `memory` and `regression` are an open regression or drift of that, or that nothing of it was measured at two
-    commits: nothing shows then that there is none. `unsure` is also a change for the worse that is not confirmed, a
-    commit that failed, a step that is not known, and a case that is not measured up to the last commit.
+    `work`, `time`, `memory` and `regression` are an open regression or drift of that, or that nothing of it was
+    measured at two commits: nothing shows then that there is none. `unsure` is also a change for the worse that is not
+    confirmed, a commit that failed, a step that is not known, and a case that is not measured up to the last commit.
 
     For example `--fail-on regression applies: regression of get-100B at 4f8cdc2a1ea5`.
     """

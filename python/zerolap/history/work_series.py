@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from zerolap.explain import explain_opposed_work
 from zerolap.history.commit_work import CaseWork, CountedSeries
-from zerolap.history.history_range import INSTRUCTIONS, WORK, AcceptedChanges, HistoryRange
+from zerolap.history.history_range import INSTRUCTIONS, MEMORY, WORK, AcceptedChanges, HistoryRange
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.judge import LOG_REPORTED, REPORTED, SMALLEST_CHANGE, Drift, Ledger, WorkStep, drifts_of, weighed_work
 from zerolap.records import Case, HistoryChange, HistoryLedger, HistoryPoint, HistorySeries, Verdict, VerdictWord
@@ -62,8 +62,9 @@ class WorkSeries:
         """Return a step with its reasons, and first why it is no gain where other counts lose."""
         ends = step.after, step.position
         points = counted[metric].points.get(ends)
-        reasons = () if points is None else self.reasons.of(*ends, points)
-        opposed = _opposed(counted, ends) if step.log_change < 0 else None
+        # Call graphs show nothing of what is allocated and kept.
+        reasons = () if points is None or metric in MEMORY else self.reasons.of(*ends, points)
+        opposed = _opposed(counted, ends) if step.log_change < 0 and metric not in MEMORY else None
         if opposed is not None:
             reasons = (opposed, *reasons)
         change = self._change(case, metric, step, reasons)

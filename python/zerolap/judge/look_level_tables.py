@@ -1,4 +1,4 @@
-"""Levels of looks at timed starts as parts of the error of all looks together; `python -m benches.look_levels` prints it.
+"""Levels of looks at timed starts as parts of the error of all looks together, by `python -m benches.look_levels`.
 
 A line has the looks of `ALL_LOOKS`, for one of `ERRORS`. Where the usual effect matters, the looks after the last usual
 one have little of the error.

@@ -14,9 +14,9 @@ What that leaves undecided is judged again as a case is, after `MIN_BLOCKS`.
 COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
 """Blocks after which a case is judged by its counts."""
 
-LOOKS = (*range(6, 24, 2), *range(24, 37, 4))
+LOOKS: Final[tuple[int, ...]] = (*range(6, 24, 2), *range(24, 37, 4))
 """Starts of each side after which a case is judged by its time."""
-FURTHER_LOOKS = (*range(42, 60, 6), *range(60, 121, 12))
+FURTHER_LOOKS: Final[tuple[int, ...]] = (*range(42, 60, 6), *range(60, 121, 12))
 """Looks where less than the usual effect matters: half the effect takes four times as many starts.
 
 Also at changes that are certain, and about as large as the smallest one that matters.

@@ -15,7 +15,8 @@ def memory_answer(
 ) -> tuple[VerdictWord | None, str | None]:
     """Return the word on memory and the metric that it rests on, none where no memory was measured.
 
-    A process alone shows a change or that there is none; that it shows neither is no answer. A key that takes less is no gain where the server takes more for it elsewhere: that is unsure.
+    A process alone shows a change or that there is none; that it shows neither is no answer. A key that takes less is
+    no gain where the server takes more for it elsewhere: that is unsure.
     """
     leading = deciding("memory", "always", verdicts, rules)
     beside = deciding("memory", "others same", verdicts, rules)

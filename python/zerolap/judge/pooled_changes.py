@@ -3,12 +3,12 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from zerolap import _core
 from zerolap.judge.block_verdicts import RESOLUTION
-from zerolap.judge.verdict_rule import Change, Q
+from zerolap.judge.verdict_rule import Q
 from zerolap.judge.wild_starts import bounded
 from zerolap.records import METRICS, PooledChange, PooledScope, VerdictWord
 
@@ -43,30 +43,35 @@ def pooled_changes(asked: Sequence[CasesTogether], q: float = Q) -> list[PooledC
 
     Student's t over the logarithms of the cases' changes: whatever they scatter by, of chance or because a change costs
     one case more than another, is in the interval. What cases of a block have in common, such as their placement or
-    the start that they share, is not in their scatter: the mean has to hold over blocks too. Several means are adjusted together (Benjamini and Hochberg 1995).
+    the start that they share, is not in their scatter: where blocks scatter the mean by more, the interval is wider by
+    as much. Several means are adjusted together (Benjamini and Hochberg 1995).
     """
     enough = [together for together in asked if len(together.changes) >= FEWEST_CASES]
-    pooled = [
-        _core.paired_change([1.0] * len(of.changes), [1.0 + change for change in of.changes], RESOLUTION, LEVEL)
-        for of in enough
-    ]
-    pooled = [_over_blocks(together, change) for together, change in zip(enough, pooled, strict=True)]
+    pooled = [_core.paired_change([1.0] * len(of.changes), _widened_by_blocks(of), RESOLUTION, LEVEL) for of in enough]
     adjusted = _core.adjust_p([change.p for change in pooled])
     return [
         _pooled(together, change, value, q) for together, change, value in zip(enough, pooled, adjusted, strict=True)
     ]
 
 
-def _over_blocks(together: CasesTogether, pooled: _core.PairedChange) -> Change:
-    """Return the change with the wider interval and the larger p of those over cases and over blocks.
+def _widened_by_blocks(together: CasesTogether) -> list[float]:
+    """Return the heads' costs of all cases, their bases' being one, with the scatter that blocks give their mean.
 
-    A block's sample is the mean, and what the starts of its cases lie off their own means, as parts of it: the mean of
-    all samples is the mean, and their scatter the one that blocks give it. Later blocks have fewer cases, so that they
-    are added to earlier ones.
+    That of the cases stays where it is larger.
     """
-    found, cases = Change.of(pooled), [starts for starts in together.by_block if len(starts) > 1]
-    if not cases:
-        return found
+    logarithms = [math.log1p(change) for change in together.changes]
+    mean = math.fsum(logarithms) / len(logarithms)
+    own, of_blocks = _standard_error(logarithms), _standard_error(_samples_of_blocks(together.by_block))
+    factor = max(1.0, of_blocks / own) if own > 0 else 1.0
+    return [math.exp(mean + (change - mean) * factor) for change in logarithms]
+
+
+def _samples_of_blocks(by_block: Sequence[Mapping[int, float]]) -> list[float]:
+    """Return by how much blocks move the mean of all cases: the standard error of these is that of the mean.
+
+    Later blocks have fewer cases, so that they are added to earlier ones.
+    """
+    cases = [starts for starts in by_block if len(starts) > 1]
     values = bounded({str(place): [*starts.values()] for place, starts in enumerate(cases)})
     parts: dict[int, float] = {}
     for starts, of_case in zip(cases, values.values(), strict=True):
@@ -74,23 +79,15 @@ def _over_blocks(together: CasesTogether, pooled: _core.PairedChange) -> Change:
         for block, value in zip(starts, of_case, strict=True):
             place = block % BLOCKS
             parts[place] = parts.get(place, 0.0) + (value - mean) / (len(of_case) * len(cases))
-    if len(parts) < FEWEST_CASES:
-        return found
-    samples = [part * len(parts) for part in parts.values()]
-    error_of_blocks = statistics.stdev(samples) / math.sqrt(len(samples))
-    changes = [math.log1p(change) for change in together.changes]
-    error = statistics.stdev(changes) / math.sqrt(len(changes))
-    if error_of_blocks <= error:
-        return pooled
-    wider = [
-        mean + (change - mean) * error_of_blocks / error
-        for mean in [math.fsum(changes) / len(changes)]
-        for change in changes
-    ]
-    return _core.paired_change([1.0] * len(wider), [math.exp(change) for change in wider], RESOLUTION, LEVEL)
+    return [part * len(parts) for part in parts.values()]
 
 
-def _pooled(together: CasesTogether, pooled: Change, adjusted_p: float, q: float) -> PooledChange:
+def _standard_error(samples: Sequence[float]) -> float:
+    """Return that of their mean; 0 of too few to tell."""
+    return statistics.stdev(samples) / math.sqrt(len(samples)) if len(samples) >= FEWEST_CASES else 0.0
+
+
+def _pooled(together: CasesTogether, pooled: _core.PairedChange, adjusted_p: float, q: float) -> PooledChange:
     min_effect, margin = together.min_effect * MIN_EFFECT_SHARE, together.min_effect * MARGIN_SHARE
     rule = METRICS[together.metric]
     is_changed = adjusted_p <= q and abs(pooled.change) >= min_effect and pooled.low * pooled.high > 0

@@ -2,11 +2,14 @@
 
 from typing import Final, TypeAlias
 
+from zerolap.judge import memory_verdicts
 from zerolap.judge.block_verdicts import SMALLEST, SMALLEST_CHANGE
 from zerolap.records import METRICS, Measurement
 
 SCREENED_SHARE: Final = 0.5
 """The part of the minimum effect from which on a change is looked at: one block may show less than all."""
+
+_SMALLEST_CHANGE: Final = {**SMALLEST_CHANGE, **memory_verdicts.SMALLEST_CHANGE}
 
 Block: TypeAlias = tuple[Measurement, Measurement]
 """What the base and the head measured from one seed."""
@@ -19,10 +22,11 @@ def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) 
     """
     base, head = in_regime
     for name in base.metrics.keys() & head.metrics.keys():
-        if name not in METRICS or METRICS[name].engine != "counted":
+        rule = METRICS.get(name)
+        if rule is None or rule.engine != "counted" or rule.decides == "never":
             continue
         unit = max(base.metrics[name], SMALLEST.get(name, 1.0))
-        margin = SCREENED_SHARE * max(min_effect * unit, SMALLEST_CHANGE.get(name, 0.0))
+        margin = SCREENED_SHARE * max(min_effect * unit, _SMALLEST_CHANGE.get(name, 0.0))
         own = 0.0 if case is None else _relative_change(case, name) * unit
         change = head.metrics[name] - base.metrics[name]
         if not min(0.0, own) - margin <= change <= max(0.0, own) + margin:

@@ -88,6 +88,7 @@ def judge_timed(
     bank: Sequence[Spread] = (),
     q: float = Q,
     layout_variance: float = 0.0,
+    *,
     look_at: Callable[[float, int, float], LookError] = look_at_time,
 ) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
@@ -98,8 +99,8 @@ def judge_timed(
     single starts can do is bounded; wild ones can leave a verdict unsure.
 
     `layout_variance` is that of a change between two layouts: where each side has the same one in all starts, they show
-    nothing of it, and no number of starts averages it out. `look_at` is what a
-    look at so many starts may err, whose variance is known with such degrees of freedom beside their own.
+    nothing of it, and no number of starts averages it out. `look_at` is what a look at so many starts may err, whose
+    variance is known with such degrees of freedom beside their own.
     """
     measured = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
     bounded_cases = bounded_starts(measured)

@@ -112,9 +112,10 @@ class Look:
 
         The p and the interval of the change hold for all looks together: whatever is looked at and whenever that ends.
         The look has its level of both tests: of the interval, whose level is 1 - q, and of equivalence. The latter is
-        two one-sided tests: at level a they hold where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and
-        Biopharmaceutics 15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect
-        does not make a change the same that is likely, and larger than half of the minimum effect.
+        two one-sided tests: at level a they hold where the interval at 1 - 2a lies within the margin (Schuirmann,
+        Journal of Pharmacokinetics and Biopharmaceutics 15, 1987), which is the minimum effect, but for throughput. A
+        margin beyond the minimum effect does not make a change the same that is likely, and larger than half of the
+        minimum effect.
         """
         found = self.change_at(1.0 - self.error.at_look(self.q))
         narrow = self.change_at(1.0 - self.error.of_equivalence(2 * EQUIVALENCE_LEVEL))

@@ -12,9 +12,11 @@ from zerolap.store import BlobDamaged
 
 WARM_SECONDS: Final = 40.0
 """About the longest that the requests of a warm case may take in one trial; a case that needs longer is not warmed."""
+WARM_INSTRUCTIONS: Final = 1_500.0
+"""About what a request takes that a regime has sent for warming up, instead of those of the case."""
 INSTRUCTIONS_PER_SECOND: Final = 400e6
 """About what a server executes under valgrind while nothing is counted."""
-SCREENING_SHARE: Final = 0.6
+SCREENING_SHARE: Final = 0.65
 """The part of the time of regimes that first blocks may take; the rest decides what differs."""
 FEWEST_SECONDS: Final = 125.0
 """What regimes may take where the comparison takes less without them: a case in each, and what differs in some."""
@@ -22,6 +24,8 @@ TIMED_SECONDS: Final = 6.0
 """About what the first starts of a case take."""
 EXTRA_SETUP: Final = 2.0
 OTHER_DATA: Final = 1.4
+WITHOUT_START: Final = 0.65
+"""What a trial takes of whose start nothing is recorded, in trials of which it is."""
 """What a trial takes with a setup of a regime, and with other data or connections, in trials of the case."""
 
 
@@ -101,17 +105,18 @@ def _reach(results: Results, explainer: CaseExplainer | None) -> ChangeReach | N
         if change is None:
             return None
         measured = {case.name for case in results.resolved.cases}
-        names = set(explainer.proposals(change.unexecuted).cases) - measured if change.unexecuted else set()
+        proposed = explainer.proposals(change.unexecuted).cases if change.unexecuted else []
     except (ZerolapError, ValueError, OSError, BlobDamaged):
         # Cases are counted in some regimes then, as where it is not known what changed.
         return None
+    known = {case.name: case for case in packaged_cases()} if proposed else {}
     return ChangeReach(
         [
             Touched(frozenset(change.executed_by.get(function.function, function.cases)), _is_whole(function))
             for function in change.functions.functions
         ],
         bool(change.unexecuted),
-        [case for case in packaged_cases() if case.name in names],
+        [known[name] for name in proposed if name in known and name not in measured],
     )
 
 
@@ -123,9 +128,16 @@ def _possible(case: Case, results: Results) -> Iterator[Regime]:
     """Yield the regimes that apply to a case, and in which it can be counted on the platform."""
     instructions = next((one.metrics.get("instructions_per_op", 0.0) for one in _first_block(results, case.name)), 0.0)
     for regime in regimes_of_case(case):
-        seconds = regime.warm_requests * instructions / INSTRUCTIONS_PER_SECOND
-        if seconds <= WARM_SECONDS and lacking(case, quick=results.resolved.settings.quick) is None:
+        if (
+            _warm_seconds(regime, instructions) <= WARM_SECONDS
+            and lacking(case, quick=results.resolved.settings.quick) is None
+        ):
             yield regime
+
+
+def _warm_seconds(regime: Regime, instructions: float) -> float:
+    """Return about how long it takes to warm a server up, with requests of so many instructions or the regime's own."""
+    return regime.warm_requests * (WARM_INSTRUCTIONS if regime.warm_with else instructions) / INSTRUCTIONS_PER_SECOND
 
 
 def _by_turns(
@@ -196,9 +208,9 @@ def _affordable(
     left = seconds
     usual = sum(costs.values()) / len(costs)
     for regime, case in chosen:
-        cost = costs.get(case.name, usual) * _factor(regime)
+        cost = costs.get(case.name, usual) * WITHOUT_START * _factor(regime)
         instructions = [one.metrics.get("instructions_per_op", 0.0) for one in _first_block(results, case.name)]
-        cost += regime.warm_requests * sum(instructions) / INSTRUCTIONS_PER_SECOND
+        cost += sum(_warm_seconds(regime, of_side) for of_side in instructions)
         if cost <= left:
             left -= cost
             yield in_regime(case, regime, is_added=True)
@@ -207,7 +219,9 @@ def _affordable(
 def _factor(regime: Regime) -> float:
     if regime.setup or regime.beside:
         return EXTRA_SETUP
-    return OTHER_DATA if regime.data_size or regime.keys_times > 1 or regime.idle_connections else 1.0
+    if regime.keys_times > 1 or regime.load:
+        return EXTRA_SETUP
+    return OTHER_DATA if regime.data_size or regime.idle_connections else 1.0
 
 
 def _first_block(results: Results, name: str) -> list[Measurement]:

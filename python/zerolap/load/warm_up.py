@@ -5,18 +5,25 @@ from typing import Final
 
 from zerolap.load.generator import load_program, shown_errors, warm_up_arguments
 from zerolap.load.target import Target
-from zerolap.records import Case, TrialFailed
+from zerolap.records import Case, ClientCommand, InRegime, TrialFailed
 
 WARM_UP_SLICE: Final = 100_000
 WARM_UP_SEED: Final = 1 << 40
 """Other requests than the measured ones, whose seeds are far below."""
 
 
-def warm_up(target: Target, case: Case, requests: int, seed: int, log: Path) -> None:
-    """Send so many requests of a case, in long pipelines; raises `TrialFailed` where more fail than it allows."""
+def warm_up(target: Target, case: Case, regime: InRegime, seed: int, log: Path) -> None:
+    """Send the requests that come before in a regime, in long pipelines.
+
+    Raises `TrialFailed` where more of them fail than the case allows.
+    """
+    requests, client = regime.warm_requests, case.client
     if requests <= 0:
         return
-    arguments = warm_up_arguments(case.client, WARM_UP_SEED + seed)
+    if regime.warm_with:
+        commands = [ClientCommand.of(line, 1, client.keys.pattern) for line in regime.warm_with]
+        client = client.model_copy(update={"commands": commands, "given": None})
+    arguments = warm_up_arguments(client, WARM_UP_SEED + seed)
     left, errors, first_error = requests, dict[str, int](), None
     with target.closed_connections(), load_program(target.reach, log, arguments) as program:
         while left > 0:

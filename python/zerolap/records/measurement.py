@@ -73,13 +73,13 @@ class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
     `graph`, `graph_alone`, `graph_tick`, `call_counts`, `timeline`, `stacks`, `executed`, `traced`, `record` and
-    `allocations` are digests of blobs: the call graphs of a request, of one that comes alone and of a tick of the timers, the calls of a
-    request as a count build makes them (`CallCounts`), the slices of a timed trial, sampled stacks or those of a traced
-    trial's waits, the executed instructions without addresses, what was traced (`TracedCase`), the repetition of a
-    sweep (`SweepRepetition`), its trace (`SnapshotTrace`) or a case that was checked (`CheckedCase`), where what was left
-    at the end was allocated (`AllocationSites`). `executed_code`
-    is a digest of the executed instructions that is equal for programs that execute the same. `placement` is of timed
-    and sampled trials.
+    `allocations` are digests of blobs: the call graphs of a request, of one that comes alone and of a tick of the
+    timers, the calls of a request as a count build makes them (`CallCounts`), the slices of a timed trial, sampled
+    stacks or those of a traced trial's waits, the executed instructions without addresses, what was traced
+    (`TracedCase`), the repetition of a sweep (`SweepRepetition`), its trace (`SnapshotTrace`) or a case that was
+    checked (`CheckedCase`), where what was left at the end was allocated (`AllocationSites`). `executed_code` is a
+    digest of the executed instructions that is equal for programs that execute the same. `placement` is of timed and
+    sampled trials.
     `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
     ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is
     `Platform.facts_digest` of the machine as it was then, `instrument` the program that counted with its version,

@@ -50,7 +50,8 @@ class RegimeEntry(Record):
     Values get `data_size` bytes, the keys of a data set are multiplied by `keys_times`, and are as few as make at most
     `most_data_bytes` of values. `load` are commands for each key that follow those of the data set, `setup` commands
     after the case's own. `beside` are sent in turn with each round of the case's commands, as requests like these.
-    `idle_connections` are open beside the measured ones, `warm_requests` of the case are sent before measuring begins.
+    `idle_connections` are open beside the measured ones. Before measuring begins, `warm_requests` are sent: `warm_with`
+    in turn, or the case's own.
     """
 
     description: str = ""
@@ -63,6 +64,7 @@ class RegimeEntry(Record):
     beside: list[str] = Field(default_factory=list)
     idle_connections: Annotated[Number, _at_most(MOST_IDLE)] = 0
     warm_requests: Annotated[Number, _at_most(MOST_WARM)] = 0
+    warm_with: list[str] = Field(default_factory=list)
     protocol: Literal["resp2", "resp3"] | None = None
     config: dict[str, str] = Field(default_factory=dict)
 
@@ -100,6 +102,7 @@ class InRegime(Record):
     beside: int = 0
     idle_connections: int = 0
     warm_requests: int = 0
+    warm_with: list[str] = []
     is_added: bool = False
 
 

@@ -7,7 +7,7 @@ from pydantic import WithJsonSchema
 from zerolap.records.base import Record
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
-"""`identical` is for work and memory: both sides execute the same instructions, equally often, or take the same bytes."""
+"""`identical` is for work and memory: both sides execute the same instructions, equally often; or take equal bytes."""
 CHANGED: Final[tuple[Literal["regression", "improvement"], ...]] = ("regression", "improvement")
 UNCHANGED: Final[tuple[Literal["same", "identical"], ...]] = ("same", "identical")
 
