@@ -12,7 +12,7 @@ from zerolap.sheets.sheet import Cell, Column, Fact, Mark, Section, Sheet, Table
 MOST_CASES: Final = 3
 """The cases that a row names; the JSON document has all."""
 MOST_DATASETS: Final = 6
-MARKS: Final[dict[str, Mark]] = {"missing": "failed", "unproven": "failed", "excused": "quiet"}
+MARKS: Final[dict[str, Mark]] = {"missing": "worse", "unproven": "worse", "excused": "quiet"}
 COLUMNS: Final = [
     Column(key="command", heading="command"),
     Column(key="coverage", heading="coverage"),
