@@ -119,7 +119,7 @@ struct Places {
     lines: LineSet,
     starts: Vec<(u64, FileId)>,
     /// None: the address belongs to no line of a file in the tree.
-    rows: Vec<(u64, Option<(FileId, u32)>)>,
+    rows: Vec<PlacedLine>,
 }
 
 type DefinitionsAndLines = (Vec<Definition>, Places, Vec<String>);
@@ -207,7 +207,7 @@ fn join(directory: &str, path: &str) -> String {
 }
 
 /// `definitions` and `lines` are sorted and without doubles.
-fn with_last_lines(definitions: Vec<Definition>, lines: &[(FileId, u32)], names: &[String]) -> Vec<SourceFunction> {
+fn with_last_lines(definitions: Vec<Definition>, lines: &[Line], names: &[String]) -> Vec<SourceFunction> {
     let next_first_lines: Vec<Option<u32>> = (definitions.iter().enumerate())
         .map(|(at, this)| {
             let later = definitions[at..].iter().take_while(|other| other.file == this.file);
@@ -332,26 +332,28 @@ pub(crate) fn referred(unit: &gimli::Unit<Reader<'_>>, value: AttributeValue<Rea
     }
 }
 
+/// A line of a file in the source tree.
+type Line = (FileId, u32);
+
+/// Where code begins, and the line that it is of, if it is of any.
+type PlacedLine = (u64, Option<Line>);
+
 /// Lines of files in the source tree. A row of the line table that lies between a definition's first line and the next
 /// definition's belongs to that definition, wherever its code was inlined.
 #[derive(Default)]
 struct LineSet {
-    all: Vec<(FileId, u32)>,
+    all: Vec<Line>,
     /// Those that an instruction belongs to: several rows may stand at one address, where the last of them counts.
-    with_code: Vec<(FileId, u32)>,
+    with_code: Vec<Line>,
 }
 
 impl LineSet {
     /// Returns where code of which line begins.
-    fn collect(
-        &mut self,
-        unit: &gimli::Unit<Reader<'_>>,
-        files: &UnitFiles,
-    ) -> Result<Vec<(u64, Option<(FileId, u32)>)>, BinaryError> {
+    fn collect(&mut self, unit: &gimli::Unit<Reader<'_>>, files: &UnitFiles) -> Result<Vec<PlacedLine>, BinaryError> {
         let Some(program) = unit.line_program.clone() else { return Ok(Vec::new()) };
-        let mut places: Vec<(u64, Option<(FileId, u32)>)> = Vec::new();
+        let mut places: Vec<PlacedLine> = Vec::new();
         let mut rows = program.rows();
-        let mut before: Option<(u64, (FileId, u32))> = None;
+        let mut before: Option<(u64, Line)> = None;
         while let Some((_, row)) = rows.next_row()? {
             if let Some((_, line)) = before.take_if(|(address, _)| *address < row.address()) {
                 add(&mut self.with_code, line);
@@ -373,24 +375,24 @@ impl LineSet {
     }
 
     /// Sorted, without doubles.
-    fn finish(self) -> Vec<(FileId, u32)> {
+    fn finish(self) -> Vec<Line> {
         sorted(self.all)
     }
 
     /// Sorted, without doubles.
-    fn with_code(self) -> Vec<(FileId, u32)> {
+    fn with_code(self) -> Vec<Line> {
         sorted(self.with_code)
     }
 }
 
 /// Adds a line unless it is the one before, as most are.
-fn add(lines: &mut Vec<(FileId, u32)>, line: (FileId, u32)) {
+fn add(lines: &mut Vec<Line>, line: Line) {
     if lines.last() != Some(&line) {
         lines.push(line);
     }
 }
 
-fn sorted(mut lines: Vec<(FileId, u32)>) -> Vec<(FileId, u32)> {
+fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
     lines.sort_unstable();
     lines.dedup();
     lines

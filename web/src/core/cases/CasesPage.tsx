@@ -73,11 +73,10 @@ export function CasesPage({ of, list, details, children }: Properties) {
 function Legend() {
   return (
     <p class="quiet small">
-      <Word of="work" /> is what the code does, <Word of="time" /> what its users feel, <Word of="memory" /> what
-      its data take. The line of a change
-      is its <Word of="interval" />, the grey band are changes smaller than the <Word of="minimum effect" />.{" "}
-      <Word of="same" />, <Word of="identical" />, <Word of="unsure" />, <Word of="confirmed" />: click a word
-      for its meaning.
+      <Word of="work" /> is what the code does, <Word of="time" /> what its users feel, <Word of="memory" />{" "}
+      what its data take. The line of a change is its <Word of="interval" />, the grey band are changes
+      smaller than the <Word of="minimum effect" />. <Word of="same" />, <Word of="identical" />,{" "}
+      <Word of="unsure" />, <Word of="confirmed" />: click a word for its meaning.
     </p>
   );
 }
