@@ -71,7 +71,7 @@ def _meaning(report: CoverageReport) -> str:
     if not report.checks:
         return "a case names the command; nothing was measured"
     return (
-        f"a case without faults called the command at least 1,000 times by the "
+        "a case without faults called the command at least 1,000 times by the "
         "server's own count, none failed or rejected, with replies, hits and encodings as the case declares them"
     )
 
