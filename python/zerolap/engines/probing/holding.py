@@ -65,11 +65,11 @@ def errors_counted(server: RunningServer) -> int | None:
 
 
 def calls_counted(server: RunningServer) -> Mapping[str, ExecutedCalls]:
-    """Return the server's own count of calls by the names of its rows, such as `xinfo|stream`.
+    """Return the server's own count of calls by the names of its rows in lower case, such as `xinfo|stream`.
 
     Empty where it does not report them.
     """
-    rows = {name.removeprefix(ROW): parts_of(row) for name, row in _info(server, "commandstats").items()}
+    rows = {name.removeprefix(ROW).lower(): parts_of(row) for name, row in _info(server, "commandstats").items()}
     return {
         name: ExecutedCalls(
             calls=number_in(row, "calls") or 0,
