@@ -36,7 +36,7 @@ class CoverageInput:
         """Find the cases that name each command."""
         naming: dict[str, list[str]] = {}
         for case in self.cases:
-            for name in dict.fromkeys(one for verb in case.verbs for one in (verb, container_of(verb))):
+            for name in dict.fromkeys(name for verb in case.verbs for name in (verb, container_of(verb))):
                 naming.setdefault(name, []).append(case.name)
         object.__setattr__(self, "naming", naming)
         object.__setattr__(self, "checked", {case.case: case for check in self.checks for case in check.cases})
@@ -79,13 +79,13 @@ class CoverageInput:
 
     def _encodings(self, cases: Sequence[str], command: str) -> list[str]:
         """Return the encodings that the keys of a command had in these cases."""
-        found = set[str]()
+        encodings = set[str]()
         for name in cases:
             facts = self.checked[name].facts
             for of_command in [] if facts is None else facts.commands:
                 if of_command.command == container_of(command):
-                    found.update(of_command.encodings)
-        return sorted(found)
+                    encodings.update(of_command.encodings)
+        return sorted(encodings)
 
     def _datasets(self, cases: Sequence[str]) -> list[str]:
         named = set(cases)
@@ -94,9 +94,9 @@ class CoverageInput:
 
     def _why_unproven(self, case: str, command: str) -> str:
         checked = self.checked.get(case)
-        skipped = [one for check in self.checks for one in check.skipped]
+        skipped = [skip for check in self.checks for skip in check.skipped]
         if checked is None:
-            reasons = [one.text for one in skipped if one.case == case]
+            reasons = [skip.text for skip in skipped if skip.case == case]
             return f"{case}: {reasons[0] if reasons else 'it was not checked'}"
         if checked.faults:
             return f"{case}: {checked.faults[0].text}"
@@ -114,7 +114,7 @@ def coverage_of(held: CoverageInput, server: MeasuredServer, created: str, comma
     """Return the document: each command of the server with the cases that cover it, in the order of groups."""
     commands = [held.coverage_of(command) for command in held.known]
     commands.sort(key=lambda command: (command.group, command.command))
-    skipped = dict.fromkeys(one.case for check in held.checks for one in check.skipped)
+    skipped = dict.fromkeys(skip.case for check in held.checks for skip in check.skipped)
     return CoverageReport(
         schema="zerolap.coverage/1",
         created=created,

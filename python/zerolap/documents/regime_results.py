@@ -19,14 +19,18 @@ def is_to_be_decided(case: Case, results: Results) -> bool:
 
 def changed_in_regimes(results: Results, bank: Bank) -> frozenset[str]:
     """Return the cases in regimes whose work changed by the verdict of all their blocks."""
-    decided = [measured for case in results.in_regimes if (measured := results.of_case(case)).counted is not None]
-    whole = [one for one in decided if one.counted is not None and one.counted.usable and _is_decided(one.counted)]
-    verdicts = judge_cases({one.case.name: one.judged for one in whole}, results.resolved.settings, bank)
+    counted = [of_case for case in results.in_regimes if (of_case := results.of_case(case)).counted is not None]
+    decided = [
+        of_case
+        for of_case in counted
+        if of_case.counted is not None and of_case.counted.usable and _is_decided(of_case.counted)
+    ]
+    verdicts = judge_cases({of_case.case.name: of_case.judged for of_case in decided}, results.resolved.settings, bank)
     changed = set()
-    for one in whole:
-        validity = case_validity(one.counted.all if one.counted is not None else [])
-        if case_answers(verdicts[one.case.name], validity).work in CHANGED:
-            changed.add(one.case.name)
+    for of_case in decided:
+        validity = case_validity(of_case.counted.all if of_case.counted is not None else [])
+        if case_answers(verdicts[of_case.case.name], validity).work in CHANGED:
+            changed.add(of_case.case.name)
     return frozenset(changed)
 
 

@@ -81,10 +81,10 @@ def encoding_checks(case: Case, samples: Sequence[CommandSamples]) -> list[Check
     """Return the check of the encodings of all keys that requests named, where the case declares them."""
     if not case.expect.encoding:
         return []
-    found = sorted({encoding for of_command in samples for encoding in of_command.encodings})
+    encodings = sorted({encoding for of_command in samples for encoding in of_command.encodings})
     declared = " or ".join(case.expect.encoding)
-    is_held = bool(found) and set(found) <= set(case.expect.encoding)
-    return [Check(check="encoding", ok=is_held, value=", ".join(found) or "none", limit=declared)]
+    is_held = bool(encodings) and set(encodings) <= set(case.expect.encoding)
+    return [Check(check="encoding", ok=is_held, value=", ".join(encodings) or "none", limit=declared)]
 
 
 def _command(name: str, probed: ProbedCase) -> CommandFacts:

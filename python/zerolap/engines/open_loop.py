@@ -65,11 +65,11 @@ class OpenLoop:
         differs between equal starts by three to ten times as much (docs/timed.md).
         """
         half, high = self.records[side]
-        found = {TAIL_AT_HALF: _mean_p99(half), TAIL: _mean_p99(high)}
+        latencies = {TAIL_AT_HALF: _mean_p99(half), TAIL: _mean_p99(high)}
         if all(_requests(records[-1]) >= FAR_TAIL_REQUESTS for records in self.records.values()):
-            found[FAR_TAIL] = _percentile(high, 0.999)
-        found[LONGEST_PAUSE] = _percentile(high, 1.0)
-        return {name: value for name, value in found.items() if value > 0}
+            latencies[FAR_TAIL] = _percentile(high, 0.999)
+        latencies[LONGEST_PAUSE] = _percentile(high, 1.0)
+        return {name: value for name, value in latencies.items() if value > 0}
 
 
 def run_open_loop(
@@ -94,12 +94,16 @@ def choose_loads(case: Case, at_full_speed: Sequence[Slice]) -> tuple[OpenLoad, 
     Slices are whole pipelines of all connections and whole cycles of commands, as those at full speed. A draining
     keyspace is not asked for more than these ask of it.
     """
-    undisturbed = [one.result.ops_per_sec for one in at_full_speed if not one.is_disturbed]
+    undisturbed = [
+        slice_at_full_speed.result.ops_per_sec
+        for slice_at_full_speed in at_full_speed
+        if not slice_at_full_speed.is_disturbed
+    ]
     if len(undisturbed) >= FEWEST_SLICES:
         capacity = statistics.median(undisturbed)
     else:
         # What others leave is not what the base can do: its fastest slice is nearer to that.
-        capacity = max(one.result.ops_per_sec for one in at_full_speed)
+        capacity = max(slice_at_full_speed.result.ops_per_sec for slice_at_full_speed in at_full_speed)
     unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
     most = at_full_speed[0].result.requests if case.state == "drains" else None
     loads = []
@@ -120,15 +124,15 @@ def _run_load(
             break
         for side in next(turns):
             slices[side].append(sides[side].send(work))
-        if all(sum(is_calm(one) for one in of_side) >= wanted for of_side in slices.values()):
+        if all(sum(is_calm(sent) for sent in of_side) >= wanted for of_side in slices.values()):
             break
     used = used_slices(slices)
     return {
         side: OpenLoadRecord(
             per_second=work.per_second or 0,
             slices=len(slices[side]),
-            p99_us=[latencies_us(one.result.histogram_ns, [0.99])[0] for one in of_side if one.result.histogram_ns],
-            histogram_ns=sum_of_histograms([one.result.histogram_ns for one in of_side]),
+            p99_us=[latencies_us(sent.result.histogram_ns, [0.99])[0] for sent in of_side if sent.result.histogram_ns],
+            histogram_ns=sum_of_histograms([sent.result.histogram_ns for sent in of_side]),
         )
         for side, of_side in used.items()
     }
@@ -136,16 +140,16 @@ def _run_load(
 
 def used_slices(slices: Mapping[Side, Sequence[SentSlice]]) -> dict[Side, Sequence[SentSlice]]:
     """Return the slices whose latencies are used: as many of each side, as the longest one grows with their number."""
-    calm = {side: [one for one in of_side if is_calm(one)] for side, of_side in slices.items()}
+    calm = {side: [sent for sent in of_side if is_calm(sent)] for side, of_side in slices.items()}
     number = min(map(len, calm.values()))
     if number < FEWEST_SLICES:
         return dict(slices)
     return {side: of_side[:number] for side, of_side in calm.items()}
 
 
-def is_calm(one: SentSlice) -> bool:
+def is_calm(sent: SentSlice) -> bool:
     """Whether server and load had their processors when they wanted them, but for a small part of the slice."""
-    return one.waited_share <= WAITED_SHARE
+    return sent.waited_share <= WAITED_SHARE
 
 
 def _mean_p99(record: OpenLoadRecord) -> float:

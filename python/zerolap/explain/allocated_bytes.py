@@ -54,14 +54,14 @@ def explain_bytes(base: AllocationSites, head: AllocationSites, changed: frozens
     total = sum(changes.values())
     moved = sum(abs(change) for change in changes.values())
     largest = sorted(changes, key=lambda where: abs(changes[where]), reverse=True)
-    told = [
+    stated = [
         where
         for where in largest
         if abs(changes[where]) >= SMALLEST_BYTES and abs(changes[where]) >= SMALLEST_SHARE * moved
     ]
     return [
         _finding(rank, where, sides, (base.keys, head.keys), changes[where] / total if total else None, changed)
-        for rank, where in enumerate(told[:MOST_FINDINGS], 1)
+        for rank, where in enumerate(stated[:MOST_FINDINGS], 1)
     ]
 
 

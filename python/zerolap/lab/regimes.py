@@ -23,10 +23,11 @@ FEWEST_SECONDS: Final = 125.0
 TIMED_SECONDS: Final = 6.0
 """About what the first starts of a case take."""
 EXTRA_SETUP: Final = 2.0
+"""What a trial takes with a setup of a regime, in trials of the case."""
 OTHER_DATA: Final = 1.4
+"""What a trial takes with other data or connections, in trials of the case."""
 WITHOUT_START: Final = 0.65
 """What a trial takes of whose start nothing is recorded, in trials of which it is."""
-"""What a trial takes with a setup of a regime, and with other data or connections, in trials of the case."""
 
 
 @dataclass(frozen=True)

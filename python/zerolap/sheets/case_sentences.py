@@ -41,8 +41,8 @@ def case_sentences(case: CaseResult) -> list[str]:
     if leading is None:
         return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
     # That the bytes are the same is said by the figures.
-    told = [other for other in answered if other is not leading and not _is_quiet(other)]
-    others = [_work_beside_time(case, leading, other) or _other(other) for other in told]
+    stated = [other for other in answered if other is not leading and not _is_quiet(other)]
+    others = [_work_beside_time(case, leading, other) or _other(other) for other in stated]
     sentences = (_happened(case, leading), *_sureness(case, leading), *others, tail_sentence(case))
     return [sentence for sentence in sentences if sentence]
 

@@ -25,7 +25,7 @@ COLUMNS: Final = [
 
 def coverage_sheet(report: CoverageReport) -> Sheet:
     """Return what is neither covered nor excused, what is excused, and folded the commands of each group."""
-    uncovered, excused = report.uncovered, [one for one in report.commands if one.coverage == "excused"]
+    uncovered, excused = report.uncovered, [command for command in report.commands if command.coverage == "excused"]
     return Sheet(
         kind="coverage",
         title=_counts_text("command", report.commands_counts),
@@ -41,7 +41,8 @@ def coverage_sheet(report: CoverageReport) -> Sheet:
             *(
                 _section(group or "commands", f"Commands of the group {group}" if group else "Commands", list(commands))
                 for group, commands in groupby(
-                    (one for one in report.commands if one.coverage == "covered"), key=lambda one: one.group
+                    (command for command in report.commands if command.coverage == "covered"),
+                    key=lambda command: command.group,
                 )
             ),
         ],
