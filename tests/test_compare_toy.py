@@ -121,6 +121,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert all(sum(shares.values()) == pytest.approx(1.0, abs=0.001) for shares in settings["look_shares"].values())
     assert document["summary"].keys() == {
         "regression", "improvement", "same", "unsure", "invalid", "machine_seconds",
+        "memory_regression", "memory_improvement",
     }  # fmt: skip
     counts = [case["verdict"] for case in document["cases"]]
     for word in ("regression", "improvement", "same", "unsure", "invalid"):

@@ -24,7 +24,7 @@ from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
 from zerolap.fleet.fleet_execution import FleetExecution, with_builds
 from zerolap.fleet.in_process import InProcess, _Queued
-from zerolap.fleet.messages import Claim, GiveUp, Heartbeat, Hello, MessageReply, OfferedJob, Report
+from zerolap.fleet.messages import PROTOCOL, Claim, GiveUp, Heartbeat, Hello, MessageReply, OfferedJob, Report
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
 from zerolap.lab import Lab, Plan, SubmissionOptions
@@ -53,7 +53,7 @@ from zerolap.store.tables import platform_facts, series
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 HELLO = (
-    '{"message":"hello","protocol":6,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    f'{{"message":"hello","protocol":{PROTOCOL},"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
 

@@ -238,7 +238,7 @@ class TestSilentServers:
             ("work", [(load, "REPLY_SECONDS")], "load generator"),
             ("config", [(running, "REPLY_SECONDS")], "the server was lost"),
             ("ping", [(running, "REPLY_SECONDS"), (running, "START_SECONDS")], "not ready within 3 s"),
-            ("info", [], "what it executed"),
+            ("info", [], "the server was lost"),
         ],
     )
     def test_a_command_that_never_ends(
