@@ -86,16 +86,16 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
     settings = documents["run get-100B --load-tool redis-py --json -"]["settings"]
     assert (settings["engines"], settings["load_tool"]) == (["loaded"], "redis-py")
 
-    by_engine = case_of(documents["run get-100B --engine memory --json -"])
+    by_engine = case_of(documents["run get-100B --engine footprint --json -"])
     assert 100 < by_engine["metrics"]["bytes_per_key"] < 400
-    both = case_of(documents["run get-100B --engine counted,memory --json -"])
+    both = case_of(documents["run get-100B --engine counted,footprint --json -"])
     assert {"bytes_per_key", "instructions_per_op"} <= both["metrics"].keys()
 
     (line,) = [line for line in documents if line.startswith("compare ")]
     compared = case_of(documents[line])
     assert (compared["verdict"], compared["deciding"]) == ("regression", "bytes_per_key")
     (verdict,) = compared["verdicts"]
-    assert (verdict["engine"], verdict["verdict"], verdict["min_effect"]) == ("memory", "regression", 0.02)
+    assert (verdict["engine"], verdict["verdict"], verdict["min_effect"]) == ("footprint", "regression", 0.02)
     assert verdict["low"] > 1
 
     assert "checksums" in documents["opportunities --json -"]["detectors"]
@@ -107,7 +107,7 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("redis_server")
 def test_reports_show_the_metrics_of_a_plugin(zerolap: Zerolap, tmp_path: Path) -> None:
     environment = beside_zerolap(of_the_page(tmp_path))
-    arguments = ["run", "get-100B", "--engine", "memory", "--store", zerolap.store]
+    arguments = ["run", "get-100B", "--engine", "footprint", "--store", zerolap.store]
     ended = zerolap(*arguments, "--html", "run.html", "--markdown", "run.md", environment=environment)
     assert ended.code == 0, ended
     assert "bytes per key" in ended.out
@@ -155,12 +155,14 @@ class Untyped(Alone):
 
 @pytest.mark.usefixtures("redis_server")
 def test_an_engine_that_cannot_compare_is_refused_with_the_reason(zerolap: Zerolap, tmp_path: Path) -> None:
-    entries = "[zerolap.engines]\nalone = unfit:Alone\nclashing = unfit:Clashing\nuntyped = unfit:Untyped\n"
+    classes = {"alone": "Alone", "clashing": "Clashing", "untyped": "Untyped", "memory": "Untyped"}
+    entries = "[zerolap.engines]\n" + "".join(f"{name} = unfit:{engine}\n" for name, engine in classes.items())
     environment = beside_zerolap(distribution(tmp_path / "installed", entries, {"unfit.py": UNFIT}))
     reasons = {
         "alone": (2, "measures a single server and cannot compare two"),
         "clashing": (3, "cannot compare by MetricRule(name='instructions_per_op'"),
         "untyped": (3, "cannot compare by 'bytes_per_key'"),
+        "memory": (3, "cannot be called `memory`"),
         "unknown": (2, "there is no engine `unknown`"),
     }
     for engine, (code, reason) in reasons.items():

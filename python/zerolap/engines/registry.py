@@ -31,6 +31,8 @@ OF_OTHER_VERBS: dict[str, Engine] = {
     ALLOCATED: Allocated(),
 }
 """Engines of sweeps and checks, and the one that the lab uses where bytes changed: they are not to be chosen."""
+NOT_ENGINES = ("memory", "tail")
+"""Names that `--min-effect` has for something else than an engine."""
 OWN: dict[str, Engine] = {
     "counted": Counted(),
     "timed": Timed(),
@@ -61,6 +63,10 @@ def rules_of_plugins(engines: Sequence[str]) -> list[MetricRule]:
         if name in (*COMPARING, TRACED):
             continue
         engine = engine_named(name)
+        if name in NOT_ENGINES:
+            raise PluginFault(
+                f"an engine that compares cannot be called `{name}`", hint="--min-effect has that name for other metrics"
+            )
         if not isinstance(engine, ComparingEngine):
             raise UsageError(
                 f"the engine `{name}` measures a single server and cannot compare two",
