@@ -65,7 +65,7 @@ def rules_of_plugins(engines: Sequence[str]) -> list[MetricRule]:
         engine = engine_named(name)
         if name in NOT_ENGINES:
             raise PluginFault(
-                f"an engine that compares cannot be called `{name}`", hint="--min-effect has that name for other metrics"
+                f"an engine that compares cannot be called `{name}`", hint="--min-effect has it for other metrics"
             )
         if not isinstance(engine, ComparingEngine):
             raise UsageError(
