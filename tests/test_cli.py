@@ -357,7 +357,7 @@ def test_server_settings() -> None:
 def answered(work: str | None, time: str | None = None, name: str = "a", **fields: Any) -> CaseResult:
     """Return a case with these answers."""
     verdicts = [*([a_work(work, 0.0)] if work else []), *([a_time(time, 0.0)] if time else [])]
-    return a_case(name, *verdicts, **fields)
+    return a_case(name, *verdicts, **{"memory": "identical", **fields})
 
 
 def failing_on(*sides: str, failure: str | None = None) -> CaseResult:
@@ -390,10 +390,13 @@ GATES = set(get_args(FailOn)) - {"never", "suite", "unmeasured"}
         # Nothing was measured of what is asked.
         ([], GATES),
         ([failing_on("base", "head")], GATES),
-        ([answered(None, "unsure", verdicts=[], time_deciding=None)], GATES),
+        ([answered(None, "unsure", verdicts=[], time_deciding=None, memory=None)], GATES),
         ([answered("same")], {"time"}),
         ([answered(None, "same")], {"work"}),
         ([answered("identical")], set()),
+        ([answered("identical", "same", memory="regression")], {"memory", "regression", "unsure"}),
+        ([answered("identical", "same", memory="unsure")], {"unsure"}),
+        ([answered("identical", "same", memory=None)], {"memory"}),
     ],
 )
 def test_when_a_comparison_counts_as_failed(cases: list[CaseResult], failing: set[FailOn]) -> None:
@@ -527,7 +530,7 @@ def test_a_case_is_shown_as_a_file(zerolap: Zerolap, tmp_path: Path) -> None:
 
 def test_the_schema_accepts_the_cases_that_are_read(zerolap: Zerolap) -> None:
     schema = json.loads(zerolap("suites", "schema").out)
-    assert schema["properties"].keys() == {"group", "datasets", "regimes", "cases"}
+    assert schema["properties"].keys() == {"group", "datasets", "regimes", "unknown_commands", "cases"}
     validate = Draft202012Validator(schema)
     core = yaml.safe_load((Path(zerolap_cases.__file__).parent / "suites" / "core.yml").read_text())
     assert list(validate.iter_errors(core)) == []

@@ -57,7 +57,7 @@ def settings(tmp_path: Path, toy: ToySource) -> Path:
     path = tmp_path / "triggers.toml"
     path.write_text(
         f'[[repository]]\nname = "{REPOSITORY}"\nclone_url = "{toy.path}"\n'
-        f'cases_directory = "{CASES}"\ncases = ["toy-get"]\nengines = ["counted"]\n'
+        f'cases_directory = "{CASES}"\ncases = ["toy-get"]\nengines = ["counted"]\nregimes = "none"\n'
     )
     return path
 

@@ -461,7 +461,7 @@ def test_a_lab_measures_what_it_is_asked_for(zerolap: Zerolap, toy: ToySource) -
     settings = zerolap.directory / "triggers.toml"
     settings.write_text(
         f"[[repository]]\nname = '{REPOSITORY}'\nclone_url = '{toy.path}'\ncases_directory = '{CASES}'\n"
-        "[limits]\nrequests_per_minute_per_token = 1_000_000\n"
+        "regimes = 'none'\n[limits]\nrequests_per_minute_per_token = 1_000_000\n"
     )
     token = zerolap("token", "add", "ci", "--scope", "submit", "--store", zerolap.store).out.strip()
     port = free_port()

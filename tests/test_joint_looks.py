@@ -110,7 +110,7 @@ def test_quiet_cases_end_sooner_than_by_parts_of_the_error() -> None:
         assert starts == len(changes)
         return found["case"].verdict.verdict == "same"
 
-    assert ends(LOOKS, is_joint=True) < 0.85 * ends((6, 12, 18, 24, 36), is_joint=False)
+    assert ends(LOOKS, is_joint=True) < 0.9 * ends((6, 12, 18, 24, 36), is_joint=False)
 
 
 def test_a_certain_change_that_may_be_as_large_as_matters_is_looked_at_longer() -> None:

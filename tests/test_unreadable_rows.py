@@ -171,7 +171,7 @@ def test_serve_goes_on_past_triggers_that_cannot_be_read(tmp_path: Path, redis_s
     place, port, settings = tmp_path / "store", free_port(), tmp_path / "triggers.toml"
     settings.write_text(
         f'[[repository]]\nname = "{REPOSITORY}"\nclone_url = "{toy.path}"\nbranches = ["main"]\n'
-        f'cases_directory = "{CASES}"\ncases = ["toy-get"]\nengines = ["counted"]\n'
+        f'cases_directory = "{CASES}"\ncases = ["toy-get"]\nengines = ["counted"]\nregimes = "none"\n'
     )
     with Store.open(str(place)) as store:
         ended = [recorded_push(store, number, "b" * 40, state="done") for number in range(3)]

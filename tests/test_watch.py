@@ -35,7 +35,8 @@ class Watching:
 
     def arguments(self, *options: str | Path) -> list[str]:
         place = ["--repo", self.source.path, "--branch", self.branch, "--store", self.zerolap.store]
-        return [*map(str, ["watch", "toy-get", *place, "--cases", CASES, "--engine", "counted", *options])]
+        how = ["--cases", CASES, "--engine", "counted", "--regimes", "none"]
+        return [*map(str, ["watch", "toy-get", *place, *how, *options])]
 
     def start(self, *options: str) -> None:
         """Begin to follow."""

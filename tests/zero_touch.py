@@ -201,6 +201,7 @@ def zero_touch(directory: Path, source: ToySource, identity: str = 'token_file =
             cases_directory = "{CASES}"
             cases = ["toy-get", "toy-set"]
             engines = ["counted"]
+            regimes = "none"
             """)
         )
         scene = Scene(github, source, Zerolap(directory), settings, free_port())

@@ -66,17 +66,6 @@ Stacks = Annotated[
 ]
 
 
-Regimes = Annotated[
-    Literal["auto", "all", "none"] | None,
-    typer.Option(
-        help="Count cases in other regimes too, such as with large values or idle connections: those that what changed"
-        " calls for, all of all cases, or none. With --quick none are counted by default.",
-        show_default="auto",
-        rich_help_panel="How",
-    ),
-]
-
-
 @app.own(help=HELP)
 def compare(
     context: typer.Context,
@@ -90,7 +79,7 @@ def compare(
     sides: SideOptions,
     measuring: options.MeasuringOptions,
     stacks: Stacks = "changed",
-    regimes: Regimes = None,
+    regimes: options.Regimes = None,
     each_commit: EachCommit = False,
     submission: options.PlatformOptions,
     reports: options.Reports,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import typer
 
@@ -410,6 +410,15 @@ ShowsAll = Annotated[
     bool,
     typer.Option(
         "--all", help="Show all cases, figures and reasons, not only those of changes.", rich_help_panel="Reports"
+    ),
+]
+Regimes = Annotated[
+    Literal["auto", "all", "none"] | None,
+    typer.Option(
+        help="Count cases in other regimes too, such as with large values or idle connections: those that what changed"
+        " calls for, all of all cases, or none. With --quick none are counted by default.",
+        show_default="auto",
+        rich_help_panel="How",
     ),
 ]
 FailWhen = Annotated[

@@ -66,6 +66,7 @@ def watch(
     cases: Annotated[options.CaseOptions, Only("cases", "cases_directory")],
     servers: Annotated[options.ServerOptions, Only("variant")],
     measuring: Annotated[options.MeasuringOptions, Only("engine", "budget")],
+    regimes: options.Regimes = None,
     fail_on: options.FailWhen = "never",
     place: options.LabOptions,
 ) -> None:
@@ -93,6 +94,7 @@ def watch(
         "cases_directory": None if cases.cases_directory is None else str(cases.cases_directory),
         "engines": measuring.engines(judging=True),
         "budget": measuring.budget,
+        "regimes": regimes,
         "variant": servers.variant or "default",
     }
     given = {key: value for key, value in watched.items() if value is not None}

@@ -27,7 +27,7 @@ USUAL_EFFECT = 0.02
 # Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
 # quiet cases sooner (docs/timed.md has the figures).
 SPENDING_EXPONENT = 1.5
-EQUIVALENCE_EXPONENT: Final = 0.5
+EQUIVALENCE_EXPONENT: Final = 1.25
 """That of the test of equivalence of time, which is to end quiet cases soon."""
 SPENT_AT_USUAL_LOOKS: Final = 0.95
 """The part of the error that the looks up to the last usual one have, where that effect matters."""
