@@ -14,7 +14,8 @@ from zerolap.fleet.in_process import InProcessLink
 from zerolap.fleet.messages import PROTOCOL, MessageReply
 from zerolap.store import Store
 
-GREETING = {"message": "hello", "protocol": 7, "zerolap": "9.0", "machine": {"of": ["another form"]}}
+OTHER = PROTOCOL + 1
+GREETING = {"message": "hello", "protocol": OTHER, "zerolap": "9.0", "machine": {"of": ["another form"]}}
 NAME = AgentName("lab", PLATFORM, "agent-0")
 
 
@@ -38,9 +39,9 @@ def test_an_agent_of_another_protocol_is_refused_and_its_platform_waits(fleet: S
     async def scenario(fleet: SimulatedFleet) -> None:
         answer = await send(fleet, GREETING)
         assert (answer.accepted, answer.protocol) == (False, PROTOCOL)
-        assert f"its protocol is 7 (Zerolap 9.0), that of the conductor is {PROTOCOL}" in answer.reason
+        assert f"its protocol is {OTHER} (Zerolap 9.0), that of the conductor is {PROTOCOL}" in answer.reason
         assert refusals(fleet) == {"agent-0": answer.reason}
-        await fleet.until(lambda: "its protocol is 7" in fleet.store.request(request.id).reason)
+        await fleet.until(lambda: f"its protocol is {OTHER}" in fleet.store.request(request.id).reason)
         # It cannot be read either, and the agent is to introduce itself instead of repeating it.
         assert (await send(fleet, {"message": "claim", "what": 1})).unknown
         # The agent is replaced by one of the same version.
@@ -58,11 +59,11 @@ def test_a_conductor_that_is_started_again_remembers_why_an_agent_is_refused(fle
         await send(fleet, GREETING)
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: "its protocol is 7" in fleet.store.request(request.id).reason)
+        await fleet.until(lambda: f"its protocol is {OTHER}" in fleet.store.request(request.id).reason)
 
     fleet.run(refused)
     fleet.run(scenario)
-    assert "its protocol is 7" in (refusals(fleet)["agent-0"] or "")
+    assert f"its protocol is {OTHER}" in (refusals(fleet)["agent-0"] or "")
 
 
 def test_jobs_wait_when_all_agents_are_replaced_by_those_of_another_protocol(
@@ -75,7 +76,7 @@ def test_jobs_wait_when_all_agents_are_replaced_by_those_of_another_protocol(
         await fleet.agent(0)._introduce()
         await fleet.until(fleet.store.fleet.open_attempts)
         await send(fleet, GREETING)
-        await fleet.until(lambda: "its protocol is 7" in fleet.store.request(request.id).reason)
+        await fleet.until(lambda: f"its protocol is {OTHER}" in fleet.store.request(request.id).reason)
         assert fleet.states(request) == ["running"]
         fleet.start(fleet.agent(1))
         assert await fleet.ended(request) == ["done"]
@@ -94,7 +95,7 @@ class OtherConductor(InProcessLink):
         if not self.turned:
             return await super().ask(content, seconds)
         self.asked.append(content)
-        return b'{"protocol": 7, "accepted": false, "why": {"no": "agent of that protocol"}}'
+        return b'{"protocol": %d, "accepted": false, "why": {"no": "agent of that protocol"}}' % OTHER
 
 
 @pytest.mark.slow
@@ -137,7 +138,7 @@ def test_an_agent_gives_a_job_of_another_protocol_back(fleet: SimulatedFleet) ->
         given_back: list[float] = []
 
         class Delivered:
-            content = b'{"protocol": 7, "work": "in another form"}'
+            content = b'{"protocol": %d, "work": "in another form"}' % OTHER
             delivery = 1
 
             async def give_back(self, delay_seconds: float) -> None:

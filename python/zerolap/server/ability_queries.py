@@ -33,12 +33,16 @@ def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:
 
     Raises `TrialFailed` if the reply to COMMAND has an unknown form.
     """
+    flags = dict(map(_name_and_flags, _listed_commands(server)))
+    _require_names(flags, "COMMAND")
+    return flags
+
+
+def _listed_commands(server: RunningServer) -> list[Reply]:
     reply = server.command("COMMAND")
     if not isinstance(reply, list):
         raise TrialFailed("the server's reply to COMMAND is no list")
-    flags = dict(map(_name_and_flags, reply))
-    _require_names(flags, "COMMAND")
-    return flags
+    return reply
 
 
 def command_names(server: RunningServer) -> list[str]:
@@ -47,10 +51,8 @@ def command_names(server: RunningServer) -> list[str]:
     Servers before Redis 7 do not list subcommands; they are read from the replies to `XINFO HELP` and the like.
     Raises `TrialFailed` if the reply to COMMAND has an unknown form.
     """
-    reply = server.command("COMMAND")
-    entries = reply if isinstance(reply, list) else []
     names: list[str] = []
-    for entry in entries:
+    for entry in _listed_commands(server):
         name, _flags = _name_and_flags(entry)
         subcommands = entry[SUBCOMMANDS] if isinstance(entry, list) and len(entry) > SUBCOMMANDS else None
         if isinstance(subcommands, list):

@@ -30,6 +30,7 @@ BUILD_SECONDS: Final = 30 * 86_400.0
 TRIAL_BLOBS: Final = (
     *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick, trial.c.call_counts),
     *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.record),
+    trial.c.allocations,
 )
 """The columns of a trial that hold digests of blobs."""
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")

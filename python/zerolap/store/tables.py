@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # Raised with each change of the tables: a store of another revision is refused.
-REVISION = 3
+REVISION = 4
 
 metadata = MetaData(
     naming_convention={
@@ -188,6 +188,7 @@ trial = Table(
     Column("executed_code", String),
     Column("traced", String),
     Column("record", String),
+    Column("allocations", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
@@ -197,6 +198,7 @@ trial = Table(
     Column("facts", String, nullable=False),
     Column("instrument", String, nullable=False),
     Column("load_host", String, nullable=False),
+    Column("start_position", Integer),
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
     Index(None, "executed_code"),

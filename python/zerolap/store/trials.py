@@ -39,7 +39,7 @@ from zerolap.store.tables import build, job, metric, request, revision_build, se
 
 MEASURED_COLUMNS = (
     *("graph", "graph_alone", "graph_tick", "call_counts", "timeline", "stacks", "executed", "executed_code"),
-    *("traced", "record"),
+    *("traced", "record", "allocations", "start_position"),
     *("seconds", "method", "zerolap", "began", "facts", "instrument", "load_host"),
 )
 """The fields of a measurement that are columns of their own."""
