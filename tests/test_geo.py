@@ -61,7 +61,7 @@ def test_points_are_not_held_all_at_once() -> None:
 
 
 def test_the_suite_asks_what_the_posts_ask() -> None:
-    assert packaged_suites() == ["core", "geo"]
+    assert {"core", "geo"} <= set(packaged_suites())
     cases = suite()
     assert list(cases) == [
         f"{what}-{size}" for what in ("geodist", "geosearch-radius", "geosearch-box") for size in ("100k", "1M", "60M")
@@ -120,7 +120,7 @@ def test_a_suite_is_named_where_there_is_no_such_path(
     zerolap: Zerolap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "geosearch-box-1M" in zerolap("suites", "list", "--cases", "geo").out
-    zerolap("suites", "list", "--cases", "goe").fails_with(2, "goe: no such file or directory", "core, geo")
+    zerolap("suites", "list", "--cases", "goe").fails_with(2, "goe: no such file or directory", "core, expiry, geo")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "geo").mkdir()
     with pytest.raises(UsageError, match="no case file"):
