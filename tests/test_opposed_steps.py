@@ -10,7 +10,7 @@ from made_records import a_series_key
 from zerolap.build import RangedCommit
 from zerolap.cases import core_suite
 from zerolap.history.commit_work import CaseWork, WorkPoints
-from zerolap.history.history_range import WORK, AcceptedChanges, HistoryRange
+from zerolap.history.history_range import MEMORY, WORK, AcceptedChanges, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.work_series import WorkSeries
@@ -48,7 +48,7 @@ def _point(metric: str, node: int, value: float) -> CountedPoint:
 
 
 def test_what_a_history_follows_is_all_that_is_counted() -> None:
-    assert set(WORK) == set(USUAL)
+    assert set(WORK) - set(MEMORY) == set(USUAL)
 
 
 @pytest.mark.parametrize(
