@@ -1,5 +1,6 @@
 """Mirrors of remotes: what is fetched, what is refused, and what is told of a remote that cannot be read."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -54,6 +55,16 @@ def test_refs_are_commits_also_of_annotated_tags(remote: Remote, mirror: Mirror)
     remote.git("branch", "topic/one")
     names = ["refs/heads/main", "refs/heads/topic/one", "refs/tags/light", "refs/tags/v1.0"]
     assert mirror.refs() == dict.fromkeys(names, remote.first)
+
+
+@pytest.mark.parametrize("missing", ["refs", "objects", "config"])
+def test_a_mirror_whose_making_was_interrupted_is_made_whole(remote: Remote, mirror: Mirror, missing: str) -> None:
+    subprocess.run(["git", "init", "--quiet", "--bare", str(mirror.directory)], check=True)
+    remove = mirror.directory / missing
+    shutil.rmtree(remove) if remove.is_dir() else remove.unlink()
+    assert mirror.refs() == {"refs/heads/main": remote.first}
+    mirror.fetch([remote.first])
+    assert mirror.revision(remote.first) == remote.first
 
 
 def test_commits_come_with_their_history(remote: Remote, mirror: Mirror) -> None:

@@ -184,12 +184,11 @@ pub(crate) fn source_functions(
     Ok(functions.into_iter().map(|f| (f.file, f.name, f.first_line, f.last_line)).collect())
 }
 
+/// The name of a function, the digest of its code, the names in it, and the functions that are inlined into it.
+type NamedCode = (identity::FunctionName, String, Vec<String>, Vec<identity::FunctionName>);
+
 #[pyfunction]
-pub(crate) fn function_code(
-    py: Python<'_>,
-    path: &str,
-    source_root: &str,
-) -> PyResult<Vec<(identity::FunctionName, String, Vec<String>, Vec<identity::FunctionName>)>> {
+pub(crate) fn function_code(py: Python<'_>, path: &str, source_root: &str) -> PyResult<Vec<NamedCode>> {
     let code = py
         .detach(|| identity::function_code(Path::new(path), source_root))
         .map_err(|error| binary_error(&error, path))?;

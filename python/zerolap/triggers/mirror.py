@@ -62,7 +62,7 @@ class Mirror:
 
         An annotated tag has the commit that it points to. Raises `RemoteUnreachable`.
         """
-        if (self.directory / "HEAD").exists():
+        if self._is_made():
             self._name_origin()
         listed = self._run(["ls-remote", "--heads", "--tags", "--", self.remote], LIST_SECONDS)
         commits: dict[str, str] = {}
@@ -163,10 +163,15 @@ class Mirror:
             raise RemoteUnreachable(f"{self.shown} cannot be read: {reason.message}") from reason
 
     def _make(self) -> None:
-        if not (self.directory / "HEAD").exists():
+        """Make the mirror, or what is missing of one whose making was interrupted; one that is there stays as it is."""
+        if not self._is_made():
             self.directory.mkdir(parents=True, exist_ok=True)
             self._run(["init", "--quiet", "--bare", "--", str(self.directory)], LIST_SECONDS)
         self._name_origin()
+
+    def _is_made(self) -> bool:
+        """Whether the mirror is whole: one whose making was interrupted may have files, and be no repository."""
+        return self.directory.is_dir() and self._asked("rev-parse", "--is-bare-repository").text == "true"
 
     def _name_origin(self) -> None:
         """Have pages lead to the host of the remote, also from a mirror that an earlier version made.
