@@ -7,7 +7,7 @@ from zerolap.documents.changed_functions import ExecutedChange, changed_function
 from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_code import ExecutedCases
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
-from zerolap.documents.regime_results import is_same, measured_regimes
+from zerolap.documents.regime_results import differing_in_regimes, measured_regimes
 from zerolap.documents.results import Results
 from zerolap.documents.suite_changes import suite_changes
 from zerolap.documents.traced_sides import traced_sides
@@ -39,9 +39,10 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     bank = read_bank(store, resolved.platform.fingerprint)
     cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     regimes = measured_regimes(results, cases)
-    # What is the same in a regime is in the line on it.
+    # What changed in a regime no otherwise than the case itself is in the line on it.
     added = {case.name for case in results.in_regimes}
-    cases = [case for case in cases if case.case not in added or not is_same(case)]
+    shown = differing_in_regimes(results, cases)
+    cases = [case for case in cases if case.case not in added or case.case in shown]
     words = [case.verdict for case in cases]
     files, code = _changed_code(results, explainer) if explainer is not None else (None, None)
     return Comparison(

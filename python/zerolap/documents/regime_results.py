@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from zerolap.documents.case_trials import Trials
 from zerolap.documents.results import Results
-from zerolap.judge import REGIME_BLOCKS, Bank, case_answers, case_validity, judge_cases, shows_other_change
+from zerolap.judge import (
+    REGIME_BLOCKS,
+    Bank,
+    case_answers,
+    case_validity,
+    is_change_of_case,
+    judge_cases,
+    shows_other_change,
+)
 from zerolap.records import BASE, CHANGED, HEAD, Case, CaseResult, MeasuredRegime, Measurement
 
 
@@ -34,14 +42,42 @@ def changed_in_regimes(results: Results, bank: Bank) -> frozenset[str]:
     return frozenset(changed)
 
 
-def is_same(case: CaseResult) -> bool:
-    """Return whether a case in a regime is no row of a document: nothing of it changed, and nothing is open."""
-    return case.verdict == "same" and not {case.work, case.memory} & set(CHANGED)
+def differing_in_regimes(results: Results, cases: Sequence[CaseResult]) -> frozenset[str]:
+    """Return the cases in regimes that are rows of a document: they changed otherwise than the case, or fail.
+
+    `cases` have been judged.
+    """
+    by_name = {case.case: case for case in cases}
+    names = {case.name: case.regime.of for case in results.in_regimes if case.regime is not None}
+    return frozenset(
+        name for name in names.keys() & by_name.keys() if _differs(by_name[name], by_name.get(names[name]))
+    )
+
+
+def _differs(case: CaseResult, own: CaseResult | None) -> bool:
+    """Whether a case in a regime failed, or changed otherwise than the case of its own circumstances."""
+    changed = {case.work, case.time, case.memory} & set(CHANGED)
+    if case.verdict == "invalid" or own is None or not changed:
+        return case.verdict == "invalid" or bool(changed)
+    if not changed <= {own.work, own.time, own.memory}:
+        return True
+    changes = {verdict.metric: verdict for verdict in own.verdicts}
+    deciding = {case.work_deciding, case.memory_deciding} - {None}
+    return any(
+        verdict.metric in deciding
+        and verdict.verdict in CHANGED
+        and (
+            verdict.metric not in changes
+            or not is_change_of_case(verdict.change, changes[verdict.metric].change, verdict.min_effect)
+        )
+        for verdict in case.verdicts
+    )
 
 
 def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[MeasuredRegime]:
     """Return what was counted in each regime, in the order of the regimes' first cases; `cases` have been judged."""
-    differing = {case.case for case in cases if not is_same(case)}
+    differing = differing_in_regimes(results, cases)
+    undecided = {case.case for case in cases if case.verdict == "unsure"}
     of_regime: dict[str, MeasuredRegime] = {}
     for case in results.in_regimes:
         assert case.regime is not None
@@ -53,6 +89,8 @@ def measured_regimes(results: Results, cases: Sequence[CaseResult]) -> list[Meas
             regime.differing.append(case.regime.of)
         elif trials.failure is not None or trials.refusal is not None or not trials.is_valid:
             regime.unmeasured[case.regime.of] = _why_unmeasured(trials)
+        elif case.name in undecided:
+            regime.unmeasured[case.regime.of] = "it is open whether it changed"
         elif _first_block(trials) is None or (is_to_be_decided(case, results) and not _is_decided(trials)):
             regime.unmeasured[case.regime.of] = "there was no time to decide it"
         else:

@@ -94,7 +94,10 @@ from zerolap.judge.pooled_changes import (
     CasesTogether as CasesTogether,
     pooled_changes as pooled_changes,
 )
-from zerolap.judge.regime_screening import shows_other_change as shows_other_change
+from zerolap.judge.regime_screening import (
+    is_change_of_case as is_change_of_case,
+    shows_other_change as shows_other_change,
+)
 from zerolap.judge.regressions import (
     CaseRegression as CaseRegression,
     PushChange as PushChange,

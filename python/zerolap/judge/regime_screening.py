@@ -9,6 +9,9 @@ from zerolap.records import METRICS, Measurement
 SCREENED_SHARE: Final = 0.5
 """The part of the minimum effect from which on a change is looked at: one block may show less than all."""
 
+OWN_SHARE: Final = 0.5
+"""By how much of the case's own change one in a regime has to be larger to be another."""
+
 _SMALLEST_CHANGE: Final = {**SMALLEST_CHANGE, **memory_verdicts.SMALLEST_CHANGE}
 
 Block: TypeAlias = tuple[Measurement, Measurement]
@@ -27,11 +30,17 @@ def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) 
             continue
         unit = max(base.metrics[name], SMALLEST.get(name, 1.0))
         margin = SCREENED_SHARE * max(min_effect * unit, _SMALLEST_CHANGE.get(name, 0.0))
-        own = 0.0 if case is None else _relative_change(case, name) * unit
+        own = 0.0 if case is None else _relative_change(case, name) * unit * (1.0 + OWN_SHARE)
         change = head.metrics[name] - base.metrics[name]
         if not min(0.0, own) - margin <= change <= max(0.0, own) + margin:
             return True
     return False
+
+
+def is_change_of_case(change: float, own: float, min_effect: float) -> bool:
+    """Return whether a relative change in a regime is no other than the case's own."""
+    reach = own * (1.0 + OWN_SHARE)
+    return min(0.0, reach) - min_effect <= change <= max(0.0, reach) + min_effect
 
 
 def _relative_change(block: Block, name: str) -> float:

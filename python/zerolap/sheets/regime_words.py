@@ -13,13 +13,13 @@ def with_regime(subject: str, case: CaseResult, lengths: Lengths) -> str:
 
 
 def regime_sentences(comparison: Comparison, lengths: Lengths) -> Iterator[str]:
-    """Yield in one sentence what was the same in other regimes, and in one more what has no answer there."""
+    """Yield in one sentence what did not change further in other regimes, and in one more what has no answer there."""
     regimes = comparison.regimes
     same = [regime for regime in regimes if regime.same and not regime.differing]
     if same:
         cases = {case for regime in same for case in regime.same}
         of_cases = f" of {counted(len(cases), 'case', 'cases')}"
-        yield f"{_number(len(same))}{of_cases}: same ({_names(same, lengths)})"
+        yield f"{_number(len(same))}{of_cases}: no further change ({_names(same, lengths)})"
     if differing := [regime for regime in regimes if regime.differing]:
         yield f"{_number(len(differing))} with a difference: {_names(differing, lengths)}"
     if without := [regime for regime in regimes if regime.unmeasured]:
