@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Zerolap
 from engine_place import job_of, place_in
-from toy_server import ToySource
+from toy_server import WORK_BEGINS, ToySource
 
 from zerolap.cases import core_suite, in_regime, load_cases, packaged_regimes, regimes_of_case, scaled, select
 from zerolap.documents import Results
@@ -170,6 +170,9 @@ def test_a_regime_is_looked_at_where_more_changed_than_in_the_case() -> None:
     # It is diluted there: the case tells it.
     assert not shows_other_change(block(instructions_per_op=1020.0), slower, 0.005)
     assert shows_other_change(block(instructions_per_op=990.0), slower, 0.005)
+    # Half as much again is another change, and less is the case's own.
+    assert not shows_other_change(block(instructions_per_op=1074.0), slower, 0.005)
+    assert shows_other_change(block(instructions_per_op=1085.0), slower, 0.005)
     assert shows_other_change(block(allocations_per_op=1030.0), block(allocations_per_op=1000.0), 0.005)
 
 
@@ -282,6 +285,20 @@ def test_regressions_beside_idle_connections_and_after_many_requests_are_named(
     # The conditions themselves cost each request something.
     assert set(changed(document).values()) - {""} == {"idle", "warm"}
     assert regime_of(document, "large values")["same"] == ["toy-get"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_what_changes_in_a_regime_as_in_the_case_itself_is_no_row_of_its_own(
+    compare: Callable[..., Any], toy: ToySource
+) -> None:
+    busy = f"{WORK_BEGINS}\n    for (volatile int turn = 0; turn < 300; turn++);"
+    document = compare(toy.changed(("commands.c", WORK_BEGINS, busy)), "toy-work", "--regimes", "all")
+    assert changed(document) == {"toy-work": ""}
+    assert [(regime["regime"], regime["same"]) for regime in document["regimes"]] == [
+        ("idle", ["toy-work"]),
+        ("warm", ["toy-work"]),
+    ]
 
 
 @pytest.mark.slow
