@@ -157,13 +157,16 @@ def _percent(verdict: Verdict) -> str:
     return f"{verdict.change:+.1%} [{verdict.low:+.1%}, {verdict.high:+.1%}]"
 
 
+NEED_NOT_BE_KNOWN: Final = {*TAIL_METRICS, "latency_p50_us", "latency_p99_us"} - {TAIL}
+
+
 def explain_slow_starts(verdicts: Sequence[Verdict]) -> Finding | None:
     """Return the finding on starts far from the others; none where they leave all verdicts as they are.
 
-    Tails that need not be known for time to be differ much between all starts.
+    Latencies that need not be known for time to be differ much between all starts.
     """
     for verdict in verdicts:
-        if verdict.metric in TAIL_METRICS and verdict.metric != TAIL:
+        if verdict.metric in NEED_NOT_BE_KNOWN:
             continue
         if verdict.wild_starts is not None and verdict.wild_starts.reason is not None:
             metric = METRICS.get(verdict.metric)
