@@ -78,7 +78,7 @@ def byte_figures(seed: int) -> dict[str, Figure]:
     )
     if not DEMO_REPOSITORY.exists() or not (planted or nulls):
         return {}
-    tree, chance = _Tree.make(DIRECTORY / "unseen" / "bytes"), Random(f"{seed} bytes")
+    tree, chance = _Tree.make((DIRECTORY / "unseen" / "bytes").resolve()), Random(f"{seed} bytes")
     base = tree.built("base")
     figures = {}
     if planted:
