@@ -3,14 +3,11 @@
 Both sides are one edit of the demo's Redis, whose commands sleep as the setting `tracking-table-max-keys` asks for,
 which has no other use here: `N * 10^9 + T` is T nanoseconds in each N-th command. The head of a planted comparison has
 that setting, that of a null has not. How long a wait makes p99 a fifth longer is found before, case by case.
-
-`python -m benches.unseen.tails SEED PLANTED NULLS` measures these figures alone, and keeps the others of the file.
 """
 
 import math
 import random
 import statistics
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +16,7 @@ from typing import Any, Final
 
 import zerolap
 from benches.comparing import CHANGED, empty_store
-from benches.figures import Figure, read_figures, show_figures, write_figures
+from benches.figures import Figure
 from benches.truth.case_data import CaseData
 from benches.truth.changes_in_time import CALL, SLEEP, insert
 from benches.truth.edited import Edited
@@ -189,16 +186,3 @@ def _compared(edited: Edited, store: Path, cases: Sequence[str], seed: int, wait
             }
         )
     return told
-
-
-def main() -> int:
-    """Measure, print and write the figures; return the exit code."""
-    seed, planted, nulls = (int(argument) for argument in sys.argv[1:4])
-    figures = tail_figures(seed, planted, nulls)
-    show_figures(figures)
-    print(write_figures("unseen", read_figures("unseen") | figures))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

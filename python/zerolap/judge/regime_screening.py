@@ -30,17 +30,17 @@ def shows_other_change(in_regime: Block, case: Block | None, min_effect: float) 
             continue
         unit = max(base.metrics[name], SMALLEST.get(name, 1.0))
         margin = SCREENED_SHARE * max(min_effect * unit, _SMALLEST_CHANGE.get(name, 0.0))
-        own = 0.0 if case is None else _relative_change(case, name) * unit * (1.0 + OWN_SHARE)
-        change = head.metrics[name] - base.metrics[name]
-        if not min(0.0, own) - margin <= change <= max(0.0, own) + margin:
+        own = 0.0 if case is None else _relative_change(case, name)
+        change = (head.metrics[name] - base.metrics[name]) / unit
+        if not is_change_of_case(change, own, margin / unit):
             return True
     return False
 
 
-def is_change_of_case(change: float, own: float, min_effect: float) -> bool:
-    """Return whether a relative change in a regime is no other than the case's own."""
+def is_change_of_case(change: float, own: float, margin: float) -> bool:
+    """Return whether a relative change in a regime is no other than the case's own, within a margin."""
     reach = own * (1.0 + OWN_SHARE)
-    return min(0.0, reach) - min_effect <= change <= max(0.0, reach) + min_effect
+    return min(0.0, reach) - margin <= change <= max(0.0, reach) + margin
 
 
 def _relative_change(block: Block, name: str) -> float:
